@@ -1,0 +1,17 @@
+# What Debian 12 ships, found once here and linked by name elsewhere.
+find_package(Threads REQUIRED)
+find_package(absl REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(nettle REQUIRED IMPORTED_TARGET nettle)
+
+find_path(FAIRLEAD_ASIO_INCLUDE asio.hpp REQUIRED)
+add_library(fairlead_asio INTERFACE)
+target_include_directories(fairlead_asio SYSTEM INTERFACE $<BUILD_INTERFACE:${FAIRLEAD_ASIO_INCLUDE}>)
+target_compile_definitions(fairlead_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED)
+target_link_libraries(fairlead_asio INTERFACE Threads::Threads)
+
+if(FAIRLEAD_BUILD_ZOOKEEPER)
+  find_path(FAIRLEAD_ZOOKEEPER_INCLUDE zookeeper/zookeeper.h REQUIRED)
+  find_library(FAIRLEAD_ZOOKEEPER_LIBRARY zookeeper_mt REQUIRED)
+endif()
