@@ -1,0 +1,73 @@
+#ifndef FAIRLEAD_LOADBALANCE_LOAD_BALANCE_H_
+#define FAIRLEAD_LOADBALANCE_LOAD_BALANCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "fairlead/base/random.h"
+#include "fairlead/rpc/invocation.h"
+#include "fairlead/rpc/invoker_set.h"
+#include "fairlead/rpc/invoker_table.h"
+#include "fairlead/url/url.h"
+
+namespace fairlead {
+
+// What a pick has of its own: the calling thread's generator and number. Cheap to make.
+struct PickContext {
+  Random& random;
+  std::uint32_t thread = 0;  // ThreadSlot()
+};
+
+// One candidate. `weight` is effective: method form, warm-up and clamping are already in it, never negative.
+struct Member {
+  const Provider* provider = nullptr;
+  const InvokerState* state = nullptr;
+  std::int32_t weight = 0;
+};
+
+// Where Java 3.3 errs, both behaviours exist: strict = every decision as Java's, fixed = the right one.
+enum class Compat : std::uint8_t { kStrict, kFixed };
+
+// A final provider set as a policy sees it. Views that live for the call only.
+struct SelectorInput {
+  std::span<const Member> by_rank;  // at least one
+  std::string_view method;          // "" = no particular method
+  Url consumer;
+  Compat compat = Compat::kStrict;
+  std::uint64_t seed = 0;           // for phases; the same input and seed give the same selector
+};
+
+// A table built ahead for one final provider set. Immutable (a cursor or counter inside is atomic);
+// thread-safe; Select takes no lock, allocates nothing, reads no clock.
+class Selector {
+ public:
+  virtual ~Selector() = default;
+  // Always a member's slot. (A policy that cannot select, such as a ring without points, fails in Build.)
+  virtual Slot Select(const Invocation& invocation, PickContext& context) const = 0;
+  // One line for Explain: "random, 3 providers, total weight 250".
+  virtual std::string Describe() const = 0;
+};
+
+// A balancing policy, chosen by the `loadbalance` parameter. Stateless; thread-safe.
+class LoadBalance {
+ public:
+  virtual ~LoadBalance() = default;
+  virtual std::string_view name() const = 0;
+  // `replaced`: the selector that served the same leaf before (same policy), or nullptr; its round-robin
+  // position is carried over. A status = every pick of this leaf fails with it.
+  virtual absl::StatusOr<std::shared_ptr<const Selector>> Build(const SelectorInput& input,
+                                                                const Selector* replaced) const = 0;
+  // The same decision without a table, for the first calls of a plan that is not built yet. Linear in members.
+  virtual absl::StatusOr<Slot> SelectUnplanned(const SelectorInput& input, const Invocation& invocation,
+                                               PickContext& context) const = 0;
+};
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_LOADBALANCE_LOAD_BALANCE_H_

@@ -1,0 +1,37 @@
+#ifndef FAIRLEAD_REGISTRY_NOTIFICATION_H_
+#define FAIRLEAD_REGISTRY_NOTIFICATION_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fairlead/url/url.h"
+
+namespace fairlead {
+
+// What a Notification says of its category.
+enum class ListKind : std::uint8_t {
+  kList,     // these are the urls
+  kEmpty,    // the registry says: none (Dubbo's empty:// url)
+  kUnknown,  // the registry cannot say (no answer, path missing, nothing decodable): keep what you have
+};
+
+// The complete list of one category of one subscription; never a delta.
+struct Notification {
+  std::string service;                        // service interface the list is about
+  Category category = Category::kProviders;
+  std::uint64_t version = 0;                  // grows with every notification of a subscription and category
+  ListKind kind = ListKind::kUnknown;
+  std::vector<Url> urls;                      // matched against the subscription, in the registry's order
+};
+
+// Receives lists on the executor, in order, one call at a time. The first calls cover all subscribed categories.
+class NotifyListener {
+ public:
+  virtual ~NotifyListener() = default;
+  virtual void Notify(Notification full) = 0;
+};
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_REGISTRY_NOTIFICATION_H_

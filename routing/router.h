@@ -1,0 +1,105 @@
+#ifndef FAIRLEAD_ROUTING_ROUTER_H_
+#define FAIRLEAD_ROUTING_ROUTER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "fairlead/rpc/invocation.h"
+#include "fairlead/rpc/invoker_set.h"
+#include "fairlead/rpc/invoker_table.h"
+#include "fairlead/url/url.h"
+
+namespace fairlead {
+
+// Which of a table's cases applies to a call: dense per table, below RouteTable::cases(); 0 = passes through.
+using RouteCase = std::uint32_t;
+
+// What a router looks at to classify a call. A bit set. A router that reads neither arguments nor attachments
+// is *cached*: it is classified once per method and snapshot; the others are *runtime*: at each call.
+enum class Reads : std::uint8_t { kConsumer = 0, kMethod = 1, kArguments = 2, kAttachments = 4 };
+constexpr Reads operator|(Reads a, Reads b) {
+  return static_cast<Reads>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+constexpr bool Has(Reads set, Reads bit) {
+  return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(bit)) != 0;
+}
+
+// A call as routers see it: the host's Invocation with its method's name.
+struct RouteCall {
+  std::string_view method;
+  const Invocation& invocation;
+};
+
+// What one case makes of an incoming set: one set, none, or several with weights (a draw between them).
+class Outcomes {
+ public:
+  struct Split {
+    std::uint32_t weight;
+    InvokerSet set;
+  };
+  void Keep(InvokerSet set) { splits_.push_back({1, std::move(set)}); }
+  void Block(std::string why) { why_ = std::move(why); }
+  void Add(std::uint32_t weight, InvokerSet set) { splits_.push_back({weight, std::move(set)}); }
+
+  // Empty = blocked.
+  const std::vector<Split>& splits() const { return splits_; }
+  const std::string& why() const { return why_; }
+
+ private:
+  std::vector<Split> splits_;
+  std::string why_;
+};
+
+// A router compiled for one list of providers. Immutable, lives in one snapshot; all methods are thread-safe
+// and pure functions of their arguments.
+class RouteTable {
+ public:
+  virtual ~RouteTable() = default;
+  virtual std::uint32_t cases() const = 0;
+  // Data plane: no lock, no allocation, no clock.
+  virtual RouteCase Classify(const RouteCall& call) const = 0;
+  // What comes out for `in`. Everything that depends on the list (fallback when empty, force) is decided here.
+  virtual void Route(RouteCase which, const InvokerSet& in, Outcomes& out) const = 0;
+  // For Explain: the rule's text and what the case means.
+  virtual std::string Describe(RouteCase which) const = 0;
+};
+
+// What Compile may look at. Views that live for the call only; the Provider objects may be kept.
+struct RouteInput {
+  std::span<const std::shared_ptr<const Provider>> providers;  // by slot; nullptr = hole
+  std::span<const Slot> by_rank;
+  // Slots whose provider is new or changed since `previous` was compiled; masks of other slots may be copied.
+  const InvokerSet* changed = nullptr;
+  Url consumer;           // with overrides applied
+  Url consumer_as_given;  // without
+};
+
+// One rule or one fixed stage of the chain. Immutable; control plane only.
+class Router {
+ public:
+  virtual ~Router() = default;
+  virtual std::string_view name() const = 0;
+  // Ascending in the chain; equal orders keep the order in which they were given.
+  virtual int order() const = 0;
+  virtual Reads reads() const = 0;
+  // `previous` = what this same router compiled to for the last snapshot, or nullptr.
+  virtual std::shared_ptr<const RouteTable> Compile(const RouteInput& input, const RouteTable* previous) const = 0;
+};
+
+// Makes a router from a rule url of category `routers`; chosen by the url's `router` parameter, else by its
+// protocol ("route", "condition" ...). A status other than OK rejects that rule alone.
+class RouterFactory {
+ public:
+  virtual ~RouterFactory() = default;
+  virtual absl::StatusOr<std::shared_ptr<const Router>> Create(const Url& rule) = 0;
+};
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_ROUTING_ROUTER_H_

@@ -1,0 +1,60 @@
+#ifndef FAIRLEAD_RPC_INVOKER_H_
+#define FAIRLEAD_RPC_INVOKER_H_
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+#include "fairlead/url/url.h"
+
+namespace fairlead {
+
+// One provider as the host can call it: usually a connection. Written by the host. The directory owns it,
+// creates it through Protocol::Refer and ends it with Destroy, once, before deleting it; deletion waits until
+// no Lease holds it. Destroy and Updated run on the executor.
+class Invoker {
+ public:
+  virtual ~Invoker() = default;
+  virtual const Url& url() const = 0;
+  // Can a call be sent now? Any thread; must not block. Asked when building and probing, never in a pick.
+  virtual bool IsAvailable() const noexcept = 0;
+  // The effective url changed in policy parameters only (weight, timeout, tag ...); the connection stays.
+  virtual void Updated(const Url& effective) { (void)effective; }
+  virtual void Destroy() = 0;
+};
+
+// How an Invoker tells that its connection went up or down. Copyable, any thread, any time: a report about an
+// invoker that is gone is ignored. Picks obey at once.
+class Availability {
+ public:
+  Availability() = default;
+  explicit Availability(std::function<void(bool up)> report) : report_(std::move(report)) {}
+  void Up() const {
+    if (report_) report_(true);
+  }
+  void Down() const {
+    if (report_) report_(false);
+  }
+
+ private:
+  std::function<void(bool)> report_;
+};
+
+// Makes invokers. Written by the host; Refer runs on the executor and must not block: start connecting and
+// report through `report`. A failed Refer is retried by the directory with back-off.
+class Protocol {
+ public:
+  virtual ~Protocol() = default;
+  virtual absl::StatusOr<std::unique_ptr<Invoker>> Refer(const Url& effective, Availability report) = 0;
+  // Can this host speak the protocol of a url ("dubbo", "tri" ...)? Providers it cannot are left out.
+  virtual bool Speaks(std::string_view protocol) const {
+    (void)protocol;
+    return true;
+  }
+};
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_RPC_INVOKER_H_

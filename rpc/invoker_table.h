@@ -1,0 +1,33 @@
+#ifndef FAIRLEAD_RPC_INVOKER_TABLE_H_
+#define FAIRLEAD_RPC_INVOKER_TABLE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fairlead/rpc/invoker_set.h"
+#include "fairlead/rpc/invoker_state.h"
+#include "fairlead/url/url.h"
+
+namespace fairlead {
+
+// One provider as routers and balancers see it. Immutable; shared by every snapshot in which it is unchanged.
+struct Provider {
+  Slot slot = kNoSlot;
+  ProviderId id = ProviderId::kNone;
+  Url original;         // as registered: what rules match
+  Url effective;        // consumer's and configurators' parameters over it: weights and policies
+  std::string address;  // host:port as written, the text consistent hashing hashes
+};
+
+// The providers of one snapshot: flat arrays indexed by slot, with the order of the push beside them.
+// Immutable once in a snapshot.
+struct InvokerTable {
+  std::vector<std::shared_ptr<const Provider>> providers;  // by slot; nullptr = hole
+  std::vector<InvokerState*> states;                       // by slot; owned by the directory
+  std::vector<Slot> by_rank;                               // the order of the last accepted push
+};
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_RPC_INVOKER_TABLE_H_
