@@ -1,0 +1,100 @@
+#ifndef FAIRLEAD_CLUSTER_RUNTIME_H_
+#define FAIRLEAD_CLUSTER_RUNTIME_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "fairlead/base/clock.h"
+#include "fairlead/base/executor.h"
+#include "fairlead/base/log.h"
+#include "fairlead/cluster/extension_registry.h"
+#include "fairlead/directory/directory.h"
+#include "fairlead/loadbalance/load_balance.h"
+#include "fairlead/rpc/invoker.h"
+
+namespace fairlead {
+
+// How a Runtime is made. Every member has a default; a test or a host replaces what it wants to own.
+struct Options {
+  // What registries, routers and policies exist; usually DefaultExtensions().
+  ExtensionRegistry extensions;
+  // Where the control plane runs. Default: one thread of its own, "fairlead", with all signals blocked.
+  std::shared_ptr<Executor> executor;
+  const Clock* clock = &RealClock();
+  // Fixes every draw. 0 = from the system's entropy.
+  std::uint64_t seed = 0;
+  LogSink log = StderrLogSink();
+  // This machine's address in consumer urls and for override rules. Default: the address the system would use
+  // to reach the registry.
+  std::string local_address;
+  Compat compat = Compat::kStrict;
+};
+
+// A provider's place in the registry. Unregisters when destroyed, or at the Runtime's end. Move only.
+class Registration {
+ public:
+  Registration() = default;
+  explicit Registration(absl::AnyInvocable<void()> unregister) : unregister_(std::move(unregister)) {}
+  Registration(Registration&& other) noexcept : unregister_(std::exchange(other.unregister_, nullptr)) {}
+  Registration& operator=(Registration&& other) noexcept {
+    if (this != &other) {
+      Unregister();
+      unregister_ = std::exchange(other.unregister_, nullptr);
+    }
+    return *this;
+  }
+  ~Registration() { Unregister(); }
+  void Unregister() {
+    if (auto unregister = std::exchange(unregister_, nullptr)) unregister();
+  }
+
+ private:
+  absl::AnyInvocable<void()> unregister_;
+};
+
+// The library's one object: registries, directories and their control plane. Several may live in a process.
+//
+// Registry texts are urls, `zookeeper://10.0.0.1:2181?backup=10.0.0.2:2181`; the same address and group is
+// one session however often it is named. Thread-safe. Callbacks run on the executor, one at a time, no lock
+// held, and may call everything but the blocking forms (which answer kFailedPrecondition there).
+class Runtime {
+ public:
+  static absl::StatusOr<std::unique_ptr<Runtime>> Create(Options options);
+  // Without Shutdown: ends everything at once. Picks answer kCancelled; invokers are closed; leases that are
+  // out stay valid until they end. Waits for nothing that the host runs.
+  ~Runtime();
+
+  // Subscribes and waits for the first list. `consumer` is a url like
+  // `consumer://10.0.0.7/com.acme.Orders?version=1.0.0&loadbalance=roundrobin`. With check=true (default) an
+  // unreachable registry is kUnavailable, naming address and time, after the registry's `timeout` (5 000 ms);
+  // with check=false it returns at once and heals by itself. Registers a consumer node unless register=false.
+  absl::StatusOr<std::shared_ptr<Directory>> Refer(std::string_view registry, std::string_view consumer,
+                                                   std::shared_ptr<Protocol> protocol);
+  void ReferAsync(std::string_view registry, std::string_view consumer, std::shared_ptr<Protocol> protocol,
+                  absl::AnyInvocable<void(absl::StatusOr<std::shared_ptr<Directory>>)> done);
+
+  // Announces a provider, `dubbo://10.0.0.1:20880/com.acme.Orders?version=1.0.0`: ephemeral unless
+  // dynamic=false, in the registry again after a lost session. A `timestamp` is added when there is none.
+  // Waits for the registry when check=true.
+  absl::StatusOr<Registration> Register(std::string_view registry, std::string_view provider);
+
+  // Ends everything in order: picks answer kCancelled, providers and consumers are unregistered, leases get until
+  // `deadline` from now, invokers are destroyed, sessions closed; then `done`. Call once.
+  void Shutdown(std::chrono::nanoseconds deadline, absl::AnyInvocable<void(absl::Status)> done);
+
+ private:
+  class Core;
+  explicit Runtime(std::shared_ptr<Core> core);
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_CLUSTER_RUNTIME_H_

@@ -1,0 +1,101 @@
+#ifndef FAIRLEAD_DIRECTORY_DIRECTORY_H_
+#define FAIRLEAD_DIRECTORY_DIRECTORY_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "fairlead/base/read_domain.h"
+#include "fairlead/directory/pick_trace.h"
+#include "fairlead/rpc/invocation.h"
+#include "fairlead/rpc/invoker.h"
+#include "fairlead/rpc/lease.h"
+#include "fairlead/url/url.h"
+
+namespace fairlead {
+
+namespace internal {
+class DirectoryCore;
+}
+
+// What rules and hashing read of a method's calls right now: give at least these, the rest is ignored.
+struct CallNeeds {
+  bool arguments = false;
+  bool attachments = false;
+};
+
+// The providers of one service, always current: what an RPC client picks from.
+//
+// Made by Runtime::Refer (from a registry) or StaticDirectory (from a list). A pick reads an immutable snapshot
+// through one pointer: no lock, no clock, no system call, and its cost does not depend on the number of
+// providers once its plan is built. All methods are thread-safe.
+//
+// Errors of a pick:
+//   kFailedPrecondition  no list has arrived yet; the text says the registry's state
+//   kUnavailable         no provider, or the rules leave none; the text names what emptied the list
+//   kCancelled           the directory or its runtime is gone
+//
+// Destroying the last handle ends the subscription and closes the invokers; leases that are out stay valid.
+class Directory {
+ public:
+  using Done = absl::AnyInvocable<void(absl::Status)>;
+
+  explicit Directory(std::shared_ptr<internal::DirectoryCore> core, absl::AnyInvocable<void()> on_destroy);
+  ~Directory();
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  // Picks a provider and leases it. `tried`: providers that this call was already sent to; they are avoided
+  // while another is left.
+  absl::StatusOr<Lease> Select(const Invocation& invocation, std::span<const ProviderId> tried = {}) const;
+
+  // Picks without a lease: `use(const Invoker&)` runs inside the read section. It must be noexcept, must not
+  // block or suspend and must not keep the reference: for handing a ready connection to a queue.
+  template <class Use>
+  absl::Status WithSelected(const Invocation& invocation, Use&& use) const {
+    static_assert(noexcept(use(std::declval<const Invoker&>())), "use must be noexcept: it runs in a read section");
+    const ReadSection section;
+    absl::StatusOr<const Invoker*> picked = PickInSection(invocation);
+    if (!picked.ok()) return picked.status();
+    use(**picked);
+    return absl::OkStatus();
+  }
+
+  // The candidates after routing, before balancing, in the order of the registry's last push: Dubbo's list().
+  // Empty when none. For tools and tests; allocates, linear in the providers.
+  std::vector<Url> List(const Invocation& invocation) const;
+
+  // One pick, explained, by the pick's own code. Takes no lease; moves no round-robin position. Allocates.
+  PickTrace Explain(const Invocation& invocation) const;
+
+  // The number of a method, for Invocation::method. Call it once per stub method. At most 4 096 names; later
+  // ones get kAny, which no method rule matches.
+  MethodId Method(std::string_view name);
+  CallNeeds Needs(MethodId method) const;
+
+  // Calls `done` on the executor: OK once a first list is there (it may be empty), kDeadlineExceeded after
+  // `timeout`, kCancelled when the directory ends first.
+  void AwaitReady(std::chrono::nanoseconds timeout, Done done);
+
+  // The consumer url with overrides applied.
+  Url consumer() const;
+
+ private:
+  absl::StatusOr<const Invoker*> PickInSection(const Invocation& invocation) const;
+
+  const std::shared_ptr<internal::DirectoryCore> core_;
+  absl::AnyInvocable<void()> on_destroy_;
+};
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_DIRECTORY_DIRECTORY_H_
