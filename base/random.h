@@ -35,6 +35,9 @@ class Random {
     return static_cast<std::uint64_t>((static_cast<internal::Uint128>(Next()) * n) >> 64);
   }
 
+  // Where the sequence stands: Random(state()) goes on from here.
+  constexpr std::uint64_t state() const { return state_; }
+
  private:
   std::uint64_t state_;
 };

@@ -22,6 +22,7 @@ namespace fairlead {
 struct PickContext {
   Random& random;
   std::uint32_t thread = 0;  // ThreadSlot()
+  bool peek = false;         // an explanation: decide as a pick would, but move no position
 };
 
 // One candidate. `weight` is effective: method form, warm-up and clamping are already in it, never negative.
@@ -59,6 +60,10 @@ class LoadBalance {
  public:
   virtual ~LoadBalance() = default;
   virtual std::string_view name() const = 0;
+  // True when calls of different methods must not share a table because it holds a position (round robin).
+  virtual bool per_method() const { return false; }
+  // True when a pick without arguments cannot decide well (consistent hash).
+  virtual bool reads_arguments() const { return false; }
   // `replaced`: the selector that served the same leaf before (same policy), or nullptr; its round-robin
   // position is carried over. A status = every pick of this leaf fails with it.
   virtual absl::StatusOr<std::shared_ptr<const Selector>> Build(const SelectorInput& input,

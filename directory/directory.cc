@@ -1,0 +1,88 @@
+#include "fairlead/directory/directory.h"
+
+#include <chrono>
+
+#include "fairlead/directory/directory_core.h"
+#include "fairlead/directory/pick.h"
+
+namespace fairlead {
+
+using internal::DirectorySnapshot;
+using internal::NoTracer;
+using internal::Picker;
+using internal::RecordingTracer;
+
+Directory::Directory(std::shared_ptr<internal::DirectoryCore> core, absl::AnyInvocable<void()> on_destroy)
+    : core_(std::move(core)), on_destroy_(std::move(on_destroy)) {}
+
+Directory::~Directory() {
+  if (on_destroy_) on_destroy_();
+}
+
+absl::StatusOr<Lease> Directory::Select(const Invocation& invocation, std::span<const ProviderId> tried) const {
+  const ReadSection section;
+  Picker<NoTracer> picker(*core_, core_->Current(), invocation, tried, {});
+  absl::StatusOr<InvokerState*> state = picker.Run([](InvokerState* one) { return one->TryAcquire(); });
+  if (!state.ok()) return std::move(state).status();
+  return Lease(*state);
+}
+
+absl::StatusOr<const Invoker*> Directory::PickInSection(const Invocation& invocation) const {
+  Picker<NoTracer> picker(*core_, core_->Current(), invocation, {}, {});
+  absl::StatusOr<InvokerState*> state = picker.Run([](const InvokerState* one) { return !one->draining(); });
+  if (!state.ok()) return std::move(state).status();
+  return &(*state)->invoker();
+}
+
+std::vector<Url> Directory::List(const Invocation& invocation) const {
+  const ReadSection section;
+  const DirectorySnapshot& snapshot = core_->Current();
+  std::vector<Url> urls;
+  if (!snapshot.status.ok()) return urls;
+  PickTrace unused;
+  absl::StatusOr<InvokerSet> set =
+      Picker<RecordingTracer>(*core_, snapshot, invocation, {}, {unused}).Route();
+  if (!set.ok()) return urls;
+  for (const Slot slot : snapshot.table->by_rank) {
+    if (set->Contains(slot)) urls.push_back(snapshot.table->providers[slot]->effective);
+  }
+  return urls;
+}
+
+PickTrace Directory::Explain(const Invocation& invocation) const {
+  const ReadSection section;
+  const DirectorySnapshot& snapshot = core_->Current();
+  PickTrace trace;
+  trace.service = snapshot.service;
+  trace.method = core_->methods().Name(invocation.method);
+  trace.snapshot = snapshot.version;
+  trace.snapshot_age_seconds =
+      std::chrono::duration<double>(core_->clock().SteadyNow() - snapshot.built_at).count();
+  trace.providers = snapshot.table->by_rank.size();
+  trace.live = snapshot.valid.count();
+  trace.skipped = snapshot.skipped;
+  trace.registry = snapshot.registry;
+  Picker<RecordingTracer> picker(*core_, snapshot, invocation, {}, {trace});
+  absl::StatusOr<InvokerState*> state =
+      picker.Run([](const InvokerState* one) { return !one->draining(); });
+  trace.status = state.status();
+  return trace;
+}
+
+MethodId Directory::Method(std::string_view name) { return core_->Method(name); }
+
+CallNeeds Directory::Needs(MethodId method) const {
+  const ReadSection section;
+  return internal::NeedsOf(core_->Current(), core_->methods().Name(method));
+}
+
+void Directory::AwaitReady(std::chrono::nanoseconds timeout, Done done) {
+  core_->AwaitReady(timeout, std::move(done));
+}
+
+Url Directory::consumer() const {
+  const ReadSection section;
+  return core_->Current().consumer;
+}
+
+}  // namespace fairlead

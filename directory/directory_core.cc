@@ -1,0 +1,94 @@
+#include "fairlead/directory/directory_core.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "fairlead/base/read_domain.h"
+
+namespace fairlead::internal {
+namespace {
+
+// How often a snapshot that a slow reader still holds is looked at again.
+constexpr auto kPollPeriod = std::chrono::milliseconds(10);
+
+}  // namespace
+
+DirectoryCore::DirectoryCore(std::shared_ptr<Executor> executor, const Clock& clock, std::uint64_t seed,
+                             Url consumer, absl::Status not_ready)
+    : executor_(std::move(executor)), clock_(clock) {
+  for (std::size_t i = 0; i < kCells; ++i) cells_[i].state.store(Mix64(seed + i), std::memory_order_relaxed);
+  auto first = std::make_unique<DirectorySnapshot>();
+  first->status = std::move(not_ready);
+  first->service = consumer.ServiceKey();
+  first->consumer = consumer;
+  first->consumer_as_given = std::move(consumer);
+  first->built_at = clock.SteadyNow();
+  current_.store(first.release(), std::memory_order_release);
+}
+
+DirectoryCore::~DirectoryCore() { delete current_.load(std::memory_order_relaxed); }
+
+MethodId DirectoryCore::Method(std::string_view name) {
+  bool added = false;
+  const MethodId id = methods_.Intern(name, added);
+  if (added) {
+    executor_->Post([this, alive = weak_from_this()] {
+      const auto self = alive.lock();
+      if (self != nullptr && on_new_method_) on_new_method_();
+    });
+  }
+  return id;
+}
+
+void DirectoryCore::Publish(std::unique_ptr<DirectorySnapshot> snapshot,
+                            const std::function<absl::AnyInvocable<void()>()>& swapped) {
+  const bool closed = absl::IsCancelled(snapshot->status);
+  DirectorySnapshot* old = current_.exchange(snapshot.release(), std::memory_order_acq_rel);
+  ReadDomain::Global().Retire([old, executor = executor_, unseen = swapped()]() mutable {
+    delete old;
+    // Another runtime's executor may be the one that polls.
+    if (unseen) executor->Post(std::move(unseen));
+  });
+  if (ReadDomain::Global().Poll() > 0) PollLater();
+
+  ready_ = true;
+  for (auto& [id, waiter] : std::exchange(waiters_, {})) {
+    executor_->Post([done = std::move(waiter.done), closed]() mutable {
+      done(closed ? absl::CancelledError("the directory was closed") : absl::OkStatus());
+    });
+  }
+}
+
+void DirectoryCore::PollLater() {
+  poll_ = executor_->After(kPollPeriod, [this, alive = weak_from_this()] {
+    const auto self = alive.lock();
+    if (self != nullptr && ReadDomain::Global().Poll() > 0) PollLater();
+  });
+}
+
+void DirectoryCore::AwaitReady(std::chrono::nanoseconds timeout, Directory::Done done) {
+  executor_->Post([self = shared_from_this(), timeout, done = std::move(done)]() mutable {
+    if (self->ready_) {
+      done(absl::IsCancelled(self->Mutable().status) ? self->Mutable().status : absl::OkStatus());
+      return;
+    }
+    const std::uint64_t id = self->next_waiter_++;
+    Waiter& waiter = self->waiters_[id];
+    waiter.done = std::move(done);
+    waiter.timer = self->executor_->After(timeout, [raw = self.get(), alive = self->weak_from_this(), id, timeout] {
+      const auto core = alive.lock();
+      if (core == nullptr) return;
+      const auto at = raw->waiters_.find(id);
+      if (at == raw->waiters_.end()) return;
+      Directory::Done late = std::move(at->second.done);
+      raw->waiters_.erase(at);
+      late(absl::DeadlineExceededError(
+          absl::StrCat("no list of ", raw->Mutable().service, " within ",
+                       std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count(), " ms: ",
+                       raw->Mutable().status.message())));
+    });
+  });
+}
+
+}  // namespace fairlead::internal

@@ -1,0 +1,89 @@
+#ifndef FAIRLEAD_DIRECTORY_DIRECTORY_CORE_H_
+#define FAIRLEAD_DIRECTORY_DIRECTORY_CORE_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "fairlead/base/clock.h"
+#include "fairlead/base/executor.h"
+#include "fairlead/base/random.h"
+#include "fairlead/base/thread_slot.h"
+#include "fairlead/directory/directory.h"
+#include "fairlead/directory/method_table.h"
+#include "fairlead/directory/snapshot.h"
+
+namespace fairlead::internal {
+
+// What a directory's handle (picks, any thread) and its maker (updates, executor) share.
+class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
+ public:
+  // `not_ready` is what picks answer until the first Publish.
+  DirectoryCore(std::shared_ptr<Executor> executor, const Clock& clock, std::uint64_t seed, Url consumer,
+                absl::Status not_ready);
+  ~DirectoryCore();
+
+  // Data plane; inside a ReadSection.
+  const DirectorySnapshot& Current() const { return *current_.load(std::memory_order_acquire); }
+  const MethodTable& methods() const { return methods_; }
+  // The calling thread's generator. Cells are shared only by threads whose slots are 64 apart; such threads may
+  // now and then repeat each other's draw.
+  std::uint64_t LoadRandom(std::uint32_t thread) const {
+    return cells_[thread % kCells].state.load(std::memory_order_relaxed);
+  }
+  void StoreRandom(std::uint32_t thread, std::uint64_t state) const {
+    cells_[thread % kCells].state.store(state, std::memory_order_relaxed);
+  }
+  // The plan is not built yet: the maker is told through its next tick.
+  void Want(const PlanKey& key) const { wanted_.Offer(key); }
+
+  // Control plane, any thread.
+  MethodId Method(std::string_view name);
+  void AwaitReady(std::chrono::nanoseconds timeout, Directory::Done done);
+
+  // Executor only. Replaces what picks see, then calls `swapped`; the task that `swapped` returns runs on the
+  // executor once no pick can see the old snapshot. A last Publish with kCancelled closes the directory.
+  void Publish(std::unique_ptr<DirectorySnapshot> snapshot,
+               const std::function<absl::AnyInvocable<void()>()>& swapped);
+  DirectorySnapshot& Mutable() { return *current_.load(std::memory_order_relaxed); }
+  std::vector<PlanKey> TakeWanted() { return wanted_.Take(); }
+  // Called on the executor when a method name is new.
+  void OnNewMethod(std::function<void()> call) { on_new_method_ = std::move(call); }
+
+  const std::shared_ptr<Executor>& executor() const { return executor_; }
+  const Clock& clock() const { return clock_; }
+
+ private:
+  static constexpr std::size_t kCells = 64;
+  struct alignas(64) Cell {
+    std::atomic<std::uint64_t> state;
+  };
+  struct Waiter {
+    Directory::Done done;
+    Timer timer;
+  };
+
+  void PollLater();
+
+  std::atomic<DirectorySnapshot*> current_;
+  mutable std::array<Cell, kCells> cells_;
+  mutable WantedPlans wanted_;
+  MethodTable methods_;
+  const std::shared_ptr<Executor> executor_;
+  const Clock& clock_;
+
+  // Executor only.
+  std::function<void()> on_new_method_;
+  std::map<std::uint64_t, Waiter> waiters_;
+  std::uint64_t next_waiter_ = 0;
+  bool ready_ = false;
+  Timer poll_;
+};
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_DIRECTORY_DIRECTORY_CORE_H_

@@ -1,0 +1,125 @@
+#ifndef FAIRLEAD_DIRECTORY_ENDPOINTS_H_
+#define FAIRLEAD_DIRECTORY_ENDPOINTS_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "fairlead/base/backoff.h"
+#include "fairlead/base/clock.h"
+#include "fairlead/base/executor.h"
+#include "fairlead/base/log.h"
+#include "fairlead/rpc/invoker.h"
+#include "fairlead/rpc/invoker_table.h"
+#include "fairlead/url/url.h"
+
+namespace fairlead::internal {
+
+// The providers a directory holds connections to: one endpoint per connection key, in a stable slot, with its
+// Invoker. Refers new ones through the host's Protocol, keeps those whose key stays (a changed weight refers
+// nothing anew), drains those that left. Executor only, except that availability reports may come from any thread.
+class Endpoints : public std::enable_shared_from_this<Endpoints> {
+ public:
+  struct Config {
+    std::shared_ptr<Executor> executor;
+    const Clock* clock = nullptr;
+    Logger* log = nullptr;
+    std::shared_ptr<Protocol> protocol;
+    std::string service;  // for texts
+    std::chrono::nanoseconds drain_timeout = std::chrono::seconds(10);
+    std::uint64_t seed = 0;
+    // Something that a snapshot shows changed by itself: a refer succeeded late, a provider went up or down.
+    std::function<void()> on_change;
+  };
+  // A provider to hold: what was registered and what the consumer makes of it.
+  struct Wanted {
+    Url original, effective;
+  };
+
+  explicit Endpoints(Config config);
+  ~Endpoints();
+
+  // Replaces the list, in rank order. Of entries with one connection key the newest timestamp stays. Entries whose
+  // Refer fails are left out and retried with back-off. Those that left are remembered until DrainRemoved.
+  void Apply(const std::vector<Wanted>& list);
+
+  // What a snapshot needs; `changed` = slots new or changed since the last call of TakeChanged.
+  std::shared_ptr<const InvokerTable> Table() const;
+  InvokerSet Valid() const;
+  InvokerSet TakeChanged();
+  // Method names with policy parameters of their own on some provider, sorted.
+  std::vector<std::string> OwnMethods() const;
+  // The distinct values of `loadbalance`, method forms included.
+  std::vector<std::string> Policies() const;
+  // What was left out and why: shadowed duplicates, disabled ones, failed refers.
+  const std::vector<std::string>& skipped() const { return skipped_; }
+  std::size_t disabled() const { return disabled_; }
+
+  // To be called after the snapshot without the removed providers was published: they give no new leases from
+  // here on. Returns the task that closes them, to run once no pick sees the old snapshot.
+  absl::AnyInvocable<void()> DrainRemoved();
+
+  // Empties the list for good. As with any removal, DrainRemoved follows; with leases still out, Destroy is called
+  // when they end or after `deadline`.
+  void Close(std::chrono::nanoseconds deadline);
+  // Leases and undestroyed invokers are gone.
+  bool idle() const { return endpoints_.empty() && leaving_.empty(); }
+
+ private:
+  struct Endpoint {
+    std::string key;
+    std::shared_ptr<const Provider> provider;
+    InvokerState* state = nullptr;
+    std::vector<std::string> own_methods;
+    std::vector<std::string> policies;
+    std::uint64_t seen = 0;  // the Apply that listed it last
+  };
+  // A provider that left the list. Comes back to life if its key is listed again before it was closed.
+  struct Leaving {
+    std::string key;
+    InvokerState* state;
+    std::uint64_t round = 0;  // of DrainRemoved; 0 = not yet draining
+    bool unseen = false;      // no pick can see it any more
+    Clock::SteadyTime close_at;
+  };
+  struct Retry {
+    Backoff backoff;
+    Timer timer;
+  };
+
+  void Hold(Endpoint& endpoint, const Wanted& wanted, ProviderId id, Slot slot);
+  bool Refer(const std::string& key, const Wanted& wanted);
+  bool Revive(const std::string& key, const Wanted& wanted);
+  void ReferLater(const std::string& key);
+  void Report(ProviderId id, bool up);
+  InvokerState* FindState(ProviderId id);
+  void Sweep();
+  void Destroy(InvokerState& state);
+  Slot TakeSlot();
+
+  const Config config_;
+  std::chrono::nanoseconds drain_timeout_;
+  Random random_;
+  std::unordered_map<std::string, Endpoint> endpoints_;  // by connection key
+  std::vector<Leaving> leaving_;
+  std::map<std::string, Retry> retries_;
+  std::vector<Wanted> last_list_;
+  std::vector<Slot> by_rank_;
+  std::vector<Slot> free_slots_;
+  Slot next_slot_ = 0;
+  std::uint64_t next_id_ = 1;
+  std::uint64_t applied_ = 0;
+  std::uint64_t round_ = 0;
+  InvokerSet changed_;
+  std::vector<std::string> skipped_;
+  std::size_t disabled_ = 0;
+  Timer sweep_;
+  bool closed_ = false;
+};
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_DIRECTORY_ENDPOINTS_H_

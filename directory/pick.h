@@ -1,0 +1,233 @@
+#ifndef FAIRLEAD_DIRECTORY_PICK_H_
+#define FAIRLEAD_DIRECTORY_PICK_H_
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "fairlead/directory/directory_core.h"
+#include "fairlead/directory/pick_trace.h"
+#include "fairlead/directory/plan_builder.h"
+
+namespace fairlead::internal {
+
+// How a pick tells what it does. Select uses NoTracer, which compiles to nothing; Explain records with the same
+// code, so that the explanation cannot drift from the decision.
+struct NoTracer {
+  static constexpr bool kRecords = false;
+};
+struct RecordingTracer {
+  static constexpr bool kRecords = true;
+  PickTrace& trace;
+};
+
+// Draws of a balancer before the pick looks through the leaf itself.
+inline constexpr int kMostDraws = 5;
+
+// One pick over one snapshot. Lives on the stack, inside a ReadSection.
+template <class Tracer>
+class Picker {
+ public:
+  Picker(const DirectoryCore& core, const DirectorySnapshot& snapshot, const Invocation& invocation,
+         std::span<const ProviderId> tried, Tracer tracer)
+      : core_(core),
+        snapshot_(snapshot),
+        invocation_(invocation),
+        tried_(tried),
+        tracer_(tracer),
+        thread_(ThreadSlot()),
+        random_(core.LoadRandom(thread_)),
+        context_{random_, thread_, Tracer::kRecords} {}
+  ~Picker() {
+    if constexpr (!Tracer::kRecords) core_.StoreRandom(thread_, random_.state());
+  }
+
+  // `take(InvokerState*)` says whether the provider may be used, and takes it if so.
+  template <class Take>
+  absl::StatusOr<InvokerState*> Run(Take&& take) {
+    if (!snapshot_.status.ok()) return snapshot_.status;
+    const Plan* plan = FindPlan();
+    if constexpr (Tracer::kRecords) {
+      // The steps a plan was built from, taken again one by one.
+      if (plan != nullptr) (void)Route();
+      tracer_.trace.plan = plan == nullptr ? "walk, no plan built yet" : key_.count == 0 ? "class" : "hit";
+    }
+    if (plan != nullptr) {
+      const Leaf& leaf = plan->Draw(random_);
+      if constexpr (Tracer::kRecords) tracer_.trace.candidates = leaf.by_rank.size();
+      if (leaf.selector == nullptr) return leaf.error;
+      if constexpr (Tracer::kRecords) tracer_.trace.policy = leaf.policy + ": " + leaf.selector->Describe();
+      return Choose(
+          leaf.by_rank.size(), [&](std::size_t i) { return leaf.by_rank[i].slot; },
+          [&]() -> absl::StatusOr<Slot> { return leaf.selector->Select(invocation_, context_); }, take);
+    }
+    return Walk(take);
+  }
+
+  // The final set after routing, by walking the chain. What Run does on a plan miss, and what List shows.
+  absl::StatusOr<InvokerSet> Route() {
+    InvokerSet set = snapshot_.valid;
+    const std::string_view method = core_.methods().Name(invocation_.method);
+    for (const ChainLink& link : snapshot_.chain) {
+      if (set.empty()) break;
+      const RouteCase which = link.table->Classify({method, invocation_});
+      Outcomes outcomes;
+      link.table->Route(which, set, outcomes);
+      InvokerSet out = DrawOutcome(outcomes);
+      if constexpr (Tracer::kRecords) {
+        std::string note = outcomes.why();
+        if (outcomes.splits().size() > 1) {
+          note = "one draw among " + std::to_string(outcomes.splits().size()) + " weighted sets";
+        }
+        tracer_.trace.routers.push_back({std::string(link.router->name()), link.table->Describe(which), link.runtime,
+                                         which, set.count(), out.count(), std::move(note)});
+      }
+      if (out.empty()) {
+        return NobodyLeft(snapshot_, method,
+                          std::string(link.router->name()) + " (" + link.table->Describe(which) + ")" +
+                              (outcomes.why().empty() ? "" : ": " + outcomes.why()));
+      }
+      set = std::move(out);
+    }
+    return set;
+  }
+
+ private:
+  const Plan* FindPlan() {
+    const auto id = static_cast<std::size_t>(invocation_.method);
+    if (id >= snapshot_.class_of.size()) return nullptr;  // named after this snapshot was built
+    const std::uint32_t class_index = snapshot_.class_of[id];
+    const MethodClass& of = snapshot_.classes[class_index];
+    if (of.plan != nullptr) return of.plan.get();
+    if (of.bare_plan != nullptr && invocation_.attachments.empty()) return of.bare_plan.get();
+    if (snapshot_.runtime.size() > kMaxRuntimeRouters) return nullptr;
+    const std::string_view method = core_.methods().Name(invocation_.method);
+    key_.method_class = class_index;
+    key_.count = 0;
+    for (const std::uint32_t link : snapshot_.runtime) {
+      key_.cases[key_.count++] = snapshot_.chain[link].table->Classify({method, invocation_});
+    }
+    const PlanTable* plans = snapshot_.plans.load(std::memory_order_acquire);
+    const Plan* plan = plans == nullptr ? nullptr : plans->Find(key_);
+    if (plan == nullptr) {
+      if constexpr (!Tracer::kRecords) core_.Want(key_);
+    } else if (!plan->hit.load(std::memory_order_relaxed)) {
+      plan->hit.store(true, std::memory_order_relaxed);
+    }
+    return plan;
+  }
+
+  InvokerSet DrawOutcome(const Outcomes& outcomes) {
+    const auto& splits = outcomes.splits();
+    if (splits.empty()) return {};
+    std::uint64_t sum = 0;
+    for (const auto& split : splits) sum += split.weight;
+    std::uint64_t draw = splits.size() == 1 || sum == 0 ? 0 : random_.Below(sum);
+    for (const auto& split : splits) {
+      if (draw < split.weight) return split.set;
+      draw -= split.weight;
+    }
+    return splits.back().set;
+  }
+
+  template <class Take>
+  absl::StatusOr<InvokerState*> Walk(Take&& take) {
+    absl::StatusOr<InvokerSet> set = Route();
+    if (!set.ok()) return set.status();
+    const std::string_view name = core_.methods().Name(invocation_.method);
+    const std::string_view method = ParameterMethod(snapshot_, name);
+    const std::vector<Member> members = MembersOf(snapshot_, *set, method);
+    const std::string policy_name = PolicyOf(members, method);
+    auto policy = snapshot_.policy(policy_name);
+    if (!policy.ok()) return policy.status();
+    if constexpr (Tracer::kRecords) {
+      tracer_.trace.candidates = members.size();
+      tracer_.trace.policy = policy_name + ", without a table";
+    }
+    SelectorInput input;
+    input.by_rank = members;
+    input.method = (*policy)->per_method() ? name : method;
+    input.consumer = snapshot_.consumer;
+    input.compat = snapshot_.compat;
+    input.seed = snapshot_.seed;
+    return Choose(
+        members.size(), [&](std::size_t i) { return members[i].provider->slot; },
+        [&]() -> absl::StatusOr<Slot> {
+          if (members.size() == 1) return members.front().provider->slot;
+          return (*policy)->SelectUnplanned(input, invocation_, context_);
+        },
+        take);
+  }
+
+  bool Tried(ProviderId id) const {
+    for (const ProviderId one : tried_) {
+      if (one == id) return true;
+    }
+    return false;
+  }
+
+  // Draws until a provider is usable; a dead one's share must not go to its neighbour, so after a few draws the
+  // rest of the leaf decides by one fair draw: usable and untried, then untried, then any.
+  template <class SlotAt, class Draw, class Take>
+  absl::StatusOr<InvokerState*> Choose(std::size_t size, SlotAt&& slot_at, Draw&& draw, Take&& take) {
+    for (int attempt = 0; attempt < kMostDraws; ++attempt) {
+      absl::StatusOr<Slot> slot = draw();
+      if (!slot.ok()) return slot.status();
+      InvokerState* state = snapshot_.table->states[*slot];
+      if (!state->down() && !Tried(state->id()) && take(state)) return Chosen(*slot);
+      if constexpr (Tracer::kRecords) ++tracer_.trace.redraws;
+      if (size == 1) break;
+    }
+    for (int laxity = 0; laxity < 3; ++laxity) {
+      const auto usable = [&](const InvokerState* state) {
+        return !state->draining() && (laxity > 0 || !state->down()) && (laxity > 1 || !Tried(state->id()));
+      };
+      std::size_t count = 0;
+      for (std::size_t i = 0; i < size; ++i) count += usable(snapshot_.table->states[slot_at(i)]);
+      if (count == 0) continue;
+      std::size_t skip = random_.Below(count);
+      for (std::size_t i = 0; i < size; ++i) {
+        InvokerState* state = snapshot_.table->states[slot_at(i)];
+        if (!usable(state)) continue;
+        if (skip > 0) {
+          --skip;
+        } else if (take(state)) {
+          return Chosen(slot_at(i));
+        }
+      }
+    }
+    return absl::UnavailableError("every candidate of " + snapshot_.service + " is draining");
+  }
+
+  InvokerState* Chosen(Slot slot) {
+    InvokerState* state = snapshot_.table->states[slot];
+    if constexpr (Tracer::kRecords) {
+      const Provider& provider = *snapshot_.table->providers[slot];
+      tracer_.trace.chosen = provider.address;
+      tracer_.trace.provider = provider.id;
+      tracer_.trace.active = state->active();
+      const auto method = ParameterMethod(snapshot_, core_.methods().Name(invocation_.method));
+      InvokerSet only;
+      only.Add(slot);
+      tracer_.trace.weight = MembersOf(snapshot_, only, method).front().weight;
+    }
+    return state;
+  }
+
+  const DirectoryCore& core_;
+  const DirectorySnapshot& snapshot_;
+  const Invocation& invocation_;
+  const std::span<const ProviderId> tried_;
+  Tracer tracer_;
+  const std::uint32_t thread_;
+  Random random_;
+  PickContext context_;
+  PlanKey key_;
+};
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_DIRECTORY_PICK_H_

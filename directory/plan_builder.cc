@@ -1,0 +1,235 @@
+#include "fairlead/directory/plan_builder.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+
+#include "fairlead/base/hash.h"
+#include "fairlead/base/strings.h"
+#include "fairlead/loadbalance/warmup.h"
+#include "fairlead/url/parameter_names.h"
+
+namespace fairlead::internal {
+namespace {
+
+constexpr std::size_t kMostBranches = 64;
+
+// One candidate: Dubbo returns it without asking any policy, so that a policy's own errors (a ring without
+// points) cannot hide the only provider.
+class SoleSelector final : public Selector {
+ public:
+  explicit SoleSelector(Slot slot) : slot_(slot) {}
+  Slot Select(const Invocation&, PickContext&) const override { return slot_; }
+  std::string Describe() const override { return "the only candidate"; }
+
+ private:
+  const Slot slot_;
+};
+
+std::uint64_t LeafHash(const std::vector<Leaf::Weighed>& members, std::string_view policy, std::string_view method) {
+  std::uint64_t hash = HashBytes(policy, HashBytes(method));
+  for (const Leaf::Weighed& member : members) {
+    hash = Mix64(hash ^ member.slot ^ (static_cast<std::uint64_t>(static_cast<std::uint32_t>(member.weight)) << 32));
+  }
+  return hash;
+}
+
+const Leaf* FindLeaf(const DirectorySnapshot& in, std::uint64_t hash, const Leaf& like,
+                     std::shared_ptr<const Leaf>& found) {
+  const auto [begin, end] = in.leaves.equal_range(hash);
+  for (auto at = begin; at != end; ++at) {
+    const Leaf& leaf = *at->second;
+    if (leaf.policy == like.policy && leaf.method == like.method && leaf.by_rank == like.by_rank) {
+      found = at->second;
+      return found.get();
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<Member> MembersOf(const DirectorySnapshot& snapshot, const InvokerSet& set, std::string_view method) {
+  std::vector<Member> members;
+  members.reserve(set.count());
+  for (const Slot slot : snapshot.table->by_rank) {
+    if (!set.Contains(slot)) continue;
+    const Provider* provider = snapshot.table->providers[slot].get();
+    members.push_back({provider, snapshot.table->states[slot],
+                       EffectiveWeight(provider->effective, method, snapshot.wall_ms)});
+  }
+  return members;
+}
+
+std::string_view ParameterMethod(const DirectorySnapshot& snapshot, std::string_view method) {
+  const auto own = std::lower_bound(snapshot.own_methods.begin(), snapshot.own_methods.end(), method);
+  return own != snapshot.own_methods.end() && *own == method ? std::string_view(*own) : std::string_view();
+}
+
+std::string PolicyOf(const std::vector<Member>& members, std::string_view method) {
+  return std::string(members.front().provider->effective.MethodParam(method, names::kLoadBalance, "random"));
+}
+
+absl::Status NobodyLeft(const DirectorySnapshot& snapshot, std::string_view method, std::string_view emptied_by) {
+  return absl::UnavailableError(absl::StrCat(
+      "no provider for ", snapshot.service, method.empty() ? "" : ".", ToAbsl(method), ": ",
+      snapshot.table->by_rank.size(), " in the list, ", snapshot.valid.count(), " live, none left by ",
+      emptied_by.empty() ? "the rules" : ToAbsl(emptied_by)));
+}
+
+CallNeeds NeedsOf(const DirectorySnapshot& snapshot, std::string_view method) {
+  CallNeeds needs;
+  for (const std::uint32_t link : snapshot.runtime) {
+    const Reads reads = snapshot.chain[link].router->reads();
+    needs.arguments |= Has(reads, Reads::kArguments);
+    needs.attachments |= Has(reads, Reads::kAttachments);
+  }
+  // Any provider may be first in some leaf, so each one's policy counts.
+  const std::string_view of = ParameterMethod(snapshot, method);
+  for (const Slot slot : snapshot.table->by_rank) {
+    if (needs.arguments) break;
+    const auto policy =
+        snapshot.policy(snapshot.table->providers[slot]->effective.MethodParam(of, names::kLoadBalance, "random"));
+    needs.arguments = policy.ok() && (*policy)->reads_arguments();
+  }
+  return needs;
+}
+
+void PlanBuilder::Expand(std::size_t link, InvokerSet set, double probability, const std::vector<RouteCase>& cases,
+                         std::string emptied_by, std::vector<Draft>& drafts) const {
+  if (link == snapshot_.chain.size() || set.empty()) {
+    for (Draft& draft : drafts) {
+      if (draft.set == set) {
+        draft.probability += probability;
+        return;
+      }
+    }
+    drafts.push_back({std::move(set), probability, std::move(emptied_by)});
+    return;
+  }
+  const ChainLink& at = snapshot_.chain[link];
+  Outcomes outcomes;
+  at.table->Route(cases[link], set, outcomes);
+  const auto describe = [&] {
+    return absl::StrCat(ToAbsl(at.router->name()), " (", at.table->Describe(cases[link]), ")",
+                        outcomes.why().empty() ? "" : ": ", outcomes.why());
+  };
+  if (outcomes.splits().empty()) {
+    Expand(link + 1, InvokerSet(), probability, cases, describe(), drafts);
+    return;
+  }
+  double sum = 0;
+  for (const auto& split : outcomes.splits()) sum += split.weight;
+  for (const auto& split : outcomes.splits()) {
+    Expand(link + 1, split.set, probability * split.weight / sum, cases,
+           split.set.empty() ? describe() : std::string(), drafts);
+  }
+}
+
+const Selector* PlanBuilder::Replaced(const PlanKey& key, const std::string& method, std::size_t branch,
+                                      std::size_t branches, const std::string& policy) const {
+  if (previous_ == nullptr) return nullptr;
+  for (std::size_t i = 0; i < previous_->classes.size(); ++i) {
+    const MethodClass& before = previous_->classes[i];
+    if (before.method != method) continue;
+    const Plan* plan = before.plan ? before.plan.get() : nullptr;
+    if (plan == nullptr) {
+      PlanKey old = key;
+      old.method_class = static_cast<std::uint32_t>(i);
+      const PlanTable* plans = previous_->plans.load(std::memory_order_relaxed);
+      plan = plans == nullptr ? nullptr : plans->Find(old);
+    }
+    if (plan == nullptr || plan->branches.size() != branches) return nullptr;
+    const Leaf& leaf = *plan->branches[branch].leaf;
+    return leaf.policy == policy ? leaf.selector.get() : nullptr;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const std::string& method,
+                                                  const Selector* replaced) {
+  auto leaf = std::make_shared<Leaf>();
+  if (draft.set.empty()) {
+    leaf->error = NobodyLeft(snapshot_, method, draft.emptied_by);
+    return leaf;
+  }
+  const std::string parameter_method(ParameterMethod(snapshot_, method));
+  const std::vector<Member> members = MembersOf(snapshot_, draft.set, parameter_method);
+  leaf->policy = PolicyOf(members, parameter_method);
+  auto policy = snapshot_.policy(leaf->policy);
+  if (!policy.ok()) {
+    leaf->error = policy.status();
+    return leaf;
+  }
+  leaf->method = (*policy)->per_method() ? method : parameter_method;
+  leaf->by_rank.reserve(members.size());
+  for (const Member& member : members) {
+    leaf->by_rank.push_back({member.provider->slot, member.provider->id, member.weight});
+  }
+
+  const std::uint64_t hash = LeafHash(leaf->by_rank, leaf->policy, leaf->method);
+  std::shared_ptr<const Leaf> known;
+  if (FindLeaf(snapshot_, hash, *leaf, known) != nullptr) return known;
+  // A leaf of the previous snapshot serves on only while what it was built from is the same: the members' urls
+  // (their hash.* parameters) and the consumer.
+  if (previous_ != nullptr && previous_->consumer == snapshot_.consumer &&
+      FindLeaf(*previous_, hash, *leaf, known) != nullptr &&
+      std::all_of(members.begin(), members.end(), [&](const Member& member) {
+        const Slot slot = member.provider->slot;
+        return slot < previous_->table->providers.size() &&
+               previous_->table->providers[slot].get() == member.provider;
+      })) {
+    snapshot_.leaves.emplace(hash, known);
+    return known;
+  }
+
+  if (members.size() == 1) {
+    leaf->selector = std::make_shared<SoleSelector>(members.front().provider->slot);
+  } else {
+    SelectorInput input;
+    input.by_rank = members;
+    input.method = leaf->method;
+    input.consumer = snapshot_.consumer;
+    input.compat = snapshot_.compat;
+    input.seed = snapshot_.seed;
+    auto selector = (*policy)->Build(input, replaced);
+    if (selector.ok()) {
+      leaf->selector = *std::move(selector);
+    } else {
+      leaf->error = selector.status();
+    }
+  }
+  snapshot_.leaves.emplace(hash, leaf);
+  return leaf;
+}
+
+std::shared_ptr<const Plan> PlanBuilder::Build(const PlanKey& key, const std::string& method,
+                                               const std::vector<RouteCase>& cases) {
+  std::vector<Draft> drafts;
+  Expand(0, snapshot_.valid, 1.0, cases, {}, drafts);
+  if (drafts.size() > kMostBranches) return nullptr;  // such calls walk
+  auto plan = std::make_shared<Plan>();
+  plan->key = key;
+  double below = 0;
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    below += drafts[i].probability;
+    std::string policy;
+    if (!drafts[i].set.empty()) {
+      const std::string_view of = ParameterMethod(snapshot_, method);
+      for (const Slot slot : snapshot_.table->by_rank) {
+        if (!drafts[i].set.Contains(slot)) continue;
+        policy = snapshot_.table->providers[slot]->effective.MethodParam(of, names::kLoadBalance, "random");
+        break;
+      }
+    }
+    const std::uint64_t bound = i + 1 == drafts.size()
+                                    ? std::numeric_limits<std::uint64_t>::max()
+                                    : static_cast<std::uint64_t>(std::min(below, 1.0) * 18446744073709549568.0);
+    plan->branches.push_back(
+        {bound, MakeLeaf(drafts[i], method, Replaced(key, method, i, drafts.size(), policy))});
+  }
+  return plan;
+}
+
+}  // namespace fairlead::internal

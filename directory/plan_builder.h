@@ -1,0 +1,58 @@
+#ifndef FAIRLEAD_DIRECTORY_PLAN_BUILDER_H_
+#define FAIRLEAD_DIRECTORY_PLAN_BUILDER_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fairlead/directory/directory.h"
+#include "fairlead/directory/snapshot.h"
+
+namespace fairlead::internal {
+
+// The members of `set` by rank, weighed for `method`. Linear in the list.
+std::vector<Member> MembersOf(const DirectorySnapshot& snapshot, const InvokerSet& set, std::string_view method);
+
+// The method whose parameters count for a class: its own name, or "".
+std::string_view ParameterMethod(const DirectorySnapshot& snapshot, std::string_view method);
+
+// The policy of a list: `loadbalance` of its first member, method form first.
+std::string PolicyOf(const std::vector<Member>& members, std::string_view method);
+
+// The reason a pick gives when routing left nobody.
+absl::Status NobodyLeft(const DirectorySnapshot& snapshot, std::string_view method, std::string_view emptied_by);
+
+// What the rules and policies of `snapshot` read of a call of `method`.
+CallNeeds NeedsOf(const DirectorySnapshot& snapshot, std::string_view method);
+
+// Builds the plans of one snapshot under construction (or already published: only its plan table and leaf cache
+// are touched). Executor only. `previous`, when given, lends unchanged leaves and round-robin positions.
+class PlanBuilder {
+ public:
+  PlanBuilder(DirectorySnapshot& snapshot, const DirectorySnapshot* previous)
+      : snapshot_(snapshot), previous_(previous) {}
+
+  // `cases` has one entry per chain link.
+  std::shared_ptr<const Plan> Build(const PlanKey& key, const std::string& method,
+                                    const std::vector<RouteCase>& cases);
+
+ private:
+  struct Draft {
+    InvokerSet set;
+    double probability;
+    std::string emptied_by;
+  };
+  void Expand(std::size_t link, InvokerSet set, double probability, const std::vector<RouteCase>& cases,
+              std::string emptied_by, std::vector<Draft>& drafts) const;
+  std::shared_ptr<const Leaf> MakeLeaf(const Draft& draft, const std::string& method, const Selector* replaced);
+  const Selector* Replaced(const PlanKey& key, const std::string& method, std::size_t branch,
+                           std::size_t branches, const std::string& policy) const;
+
+  DirectorySnapshot& snapshot_;
+  const DirectorySnapshot* const previous_;
+};
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_DIRECTORY_PLAN_BUILDER_H_

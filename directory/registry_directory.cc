@@ -1,0 +1,55 @@
+#include "fairlead/directory/registry_directory.h"
+
+#include <utility>
+
+namespace fairlead {
+namespace {
+
+constexpr std::uint32_t Bit(Category category) { return 1u << static_cast<unsigned>(category); }
+constexpr std::uint32_t kNeeded = Bit(Category::kProviders) | Bit(Category::kConfigurators) | Bit(Category::kRouters);
+constexpr std::int64_t kRulesWaitMs = 3000;
+
+}  // namespace
+
+std::shared_ptr<RegistryDirectory> RegistryDirectory::Create(DirectoryConfig config) {
+  return std::shared_ptr<RegistryDirectory>(new RegistryDirectory(std::move(config)));
+}
+
+RegistryDirectory::RegistryDirectory(DirectoryConfig config)
+    : executor_(config.executor),
+      log_(config.log),
+      consumer_(config.consumer),
+      updater_(internal::Updater::Create(std::move(config))) {}
+
+void RegistryDirectory::Notify(Notification full) {
+  if (full.kind != ListKind::kUnknown) told_ |= Bit(full.category);
+  updater_->Set(full.category, full.kind, full.urls);
+  if (updater_->open()) return;
+  if ((told_ & kNeeded) == kNeeded) {
+    gate_ = Timer();
+    updater_->Open();
+  } else if (!gate_.armed()) {
+    const auto wait = std::chrono::milliseconds(consumer_.IntParam("rules.wait", kRulesWaitMs));
+    gate_ = executor_->After(wait, [alive = weak_from_this(), wait] {
+      const auto self = alive.lock();
+      if (self == nullptr || (self->told_ & Bit(Category::kProviders)) == 0) return;
+      self->log_->Warn("FL-3-7", self->consumer_.ServiceKey(),
+                       "rules or overrides did not arrive within " + std::to_string(wait.count()) +
+                           " ms; picks go on without them until they do");
+      self->updater_->Open();
+    });
+  }
+}
+
+std::shared_ptr<Directory> RegistryDirectory::MakeDirectory(absl::AnyInvocable<void()> on_destroy) const {
+  return std::make_shared<Directory>(updater_->core(), std::move(on_destroy));
+}
+
+void RegistryDirectory::SetEmptyReason(std::string reason) { updater_->SetEmptyReason(std::move(reason)); }
+
+void RegistryDirectory::Close(std::chrono::nanoseconds deadline, absl::AnyInvocable<void()> done) {
+  gate_ = Timer();
+  updater_->Close(deadline, std::move(done));
+}
+
+}  // namespace fairlead

@@ -1,0 +1,44 @@
+#ifndef FAIRLEAD_DIRECTORY_REGISTRY_DIRECTORY_H_
+#define FAIRLEAD_DIRECTORY_REGISTRY_DIRECTORY_H_
+
+#include <memory>
+#include <string>
+
+#include "fairlead/directory/directory.h"
+#include "fairlead/directory/updater.h"
+#include "fairlead/registry/registry.h"
+
+namespace fairlead {
+
+// A directory fed by a registry: the NotifyListener of one consumer url. Executor only; picks go through the
+// handle that MakeDirectory gives.
+//
+// Nothing is published before providers, configurators and routers have all been told, or `rules.wait` (consumer
+// parameter, milliseconds, default 3 000) after the first of them: a call never sees a list without its rules.
+class RegistryDirectory final : public NotifyListener, public std::enable_shared_from_this<RegistryDirectory> {
+ public:
+  static std::shared_ptr<RegistryDirectory> Create(DirectoryConfig config);
+
+  void Notify(Notification full) override;
+
+  // A handle for picks. `on_destroy` runs on the thread that drops the last reference.
+  std::shared_ptr<Directory> MakeDirectory(absl::AnyInvocable<void()> on_destroy) const;
+  // Why the registry has no provider, when it can say ("registered application-level only ...").
+  void SetEmptyReason(std::string reason);
+  // Picks answer kCancelled; invokers are destroyed when their leases ended, at the latest after `deadline`; `done`.
+  void Close(std::chrono::nanoseconds deadline, absl::AnyInvocable<void()> done);
+
+ private:
+  explicit RegistryDirectory(DirectoryConfig config);
+
+  const std::shared_ptr<Executor> executor_;
+  Logger* const log_;
+  const Url consumer_;
+  const std::shared_ptr<internal::Updater> updater_;
+  std::uint32_t told_ = 0;  // bit per category
+  Timer gate_;
+};
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_DIRECTORY_REGISTRY_DIRECTORY_H_

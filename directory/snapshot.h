@@ -1,0 +1,80 @@
+#ifndef FAIRLEAD_DIRECTORY_SNAPSHOT_H_
+#define FAIRLEAD_DIRECTORY_SNAPSHOT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "fairlead/base/clock.h"
+#include "fairlead/directory/plan.h"
+#include "fairlead/loadbalance/load_balance.h"
+#include "fairlead/routing/router.h"
+#include "fairlead/rpc/invoker_table.h"
+
+namespace fairlead::internal {
+
+// Finds a policy by its `loadbalance` name. Kept by snapshots, so it must be thread-safe.
+using PolicyLookup = std::function<absl::StatusOr<std::shared_ptr<const LoadBalance>>(std::string_view)>;
+
+struct ChainLink {
+  std::shared_ptr<const Router> router;
+  std::shared_ptr<const RouteTable> table;
+  bool runtime = false;  // classified at each call
+};
+
+// What all methods have in common that neither a rule nor a parameter tells apart.
+struct MethodClass {
+  std::string method;                      // the first of them; "" = those without anything of their own
+  std::vector<RouteCase> cases;            // by chain link; of runtime links unused
+  std::shared_ptr<const Plan> plan;        // when the chain has no runtime link
+  std::shared_ptr<const Plan> bare_plan;   // for calls without attachments, when runtime links read only those
+};
+
+// Everything a pick reads, immutable but for the plan table, which only grows by being replaced. Made by
+// SnapshotBuilder on the executor, reached by picks through DirectoryCore::current.
+struct DirectorySnapshot {
+  DirectorySnapshot() = default;
+  DirectorySnapshot(const DirectorySnapshot&) = delete;
+  DirectorySnapshot& operator=(const DirectorySnapshot&) = delete;
+  ~DirectorySnapshot() { delete plans.load(std::memory_order_relaxed); }
+
+  std::uint64_t version = 0;
+  Clock::SteadyTime built_at;
+  // Not OK: what every pick answers (not ready, no provider, all down, closed).
+  absl::Status status;
+
+  std::string service;  // service key, for texts
+  Url consumer;         // with overrides
+  Url consumer_as_given;
+  Compat compat = Compat::kStrict;
+  std::uint64_t seed = 0;
+  std::int64_t wall_ms = 0;  // the wall clock the weights were computed with
+
+  std::shared_ptr<const InvokerTable> table = std::make_shared<const InvokerTable>();
+  InvokerSet valid;  // listed, up and not draining when this was built
+  std::vector<ChainLink> chain;
+  std::vector<std::uint32_t> runtime;  // indices of the runtime links
+  bool only_attachments = true;        // no runtime link reads arguments
+  std::vector<MethodClass> classes;
+  std::vector<std::uint32_t> class_of;  // by MethodId, as far as methods were known
+  std::vector<std::string> own_methods;  // method names with parameters of their own, sorted
+  PolicyLookup policy;
+
+  mutable std::atomic<const PlanTable*> plans{nullptr};  // owned
+  std::unordered_multimap<std::uint64_t, std::shared_ptr<const Leaf>> leaves;  // builder only
+
+  std::vector<std::string> skipped;  // for Explain: input that could not be used
+  std::string registry;              // for Explain: the registry's state when this was built
+};
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_DIRECTORY_SNAPSHOT_H_

@@ -1,0 +1,177 @@
+#include "fairlead/directory/snapshot_builder.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "fairlead/base/read_domain.h"
+#include "fairlead/directory/plan_builder.h"
+
+namespace fairlead::internal {
+namespace {
+
+// Calls beyond this many different combinations of cases walk the chain.
+constexpr std::size_t kMostPlans = 1024;
+
+void CompileChain(DirectorySnapshot& snapshot, const std::vector<std::shared_ptr<const Router>>& routers,
+                  const InvokerSet& changed, const DirectorySnapshot* previous) {
+  const RouteInput input{snapshot.table->providers, snapshot.table->by_rank, &changed, snapshot.consumer,
+                         snapshot.consumer_as_given};
+  // What a router compiled for another consumer url says nothing about this one.
+  const bool same_consumer = previous != nullptr && previous->consumer == snapshot.consumer &&
+                             previous->consumer_as_given == snapshot.consumer_as_given;
+  for (const auto& router : routers) {
+    const RouteTable* before = nullptr;
+    if (same_consumer) {
+      for (const ChainLink& link : previous->chain) {
+        if (link.router == router) before = link.table.get();
+      }
+    }
+    const bool arguments = Has(router->reads(), Reads::kArguments);
+    const bool runtime = arguments || Has(router->reads(), Reads::kAttachments);
+    if (runtime) {
+      snapshot.runtime.push_back(static_cast<std::uint32_t>(snapshot.chain.size()));
+      snapshot.only_attachments &= !arguments;
+    }
+    snapshot.chain.push_back({router, router->Compile(input, before), runtime});
+  }
+}
+
+std::vector<RouteCase> CachedCases(const DirectorySnapshot& snapshot, std::string_view method) {
+  const Invocation any;
+  std::vector<RouteCase> cases(snapshot.chain.size(), 0);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!snapshot.chain[i].runtime) cases[i] = snapshot.chain[i].table->Classify({method, any});
+  }
+  return cases;
+}
+
+void ClassifyMethods(DirectorySnapshot& snapshot, const MethodTable& methods, bool per_method) {
+  std::map<std::pair<std::vector<RouteCase>, std::string>, std::uint32_t> classes;
+  const std::size_t count = methods.size();
+  for (std::size_t id = 0; id < count; ++id) {
+    const std::string method(methods.Name(static_cast<MethodId>(id)));
+    std::vector<RouteCase> cases = CachedCases(snapshot, method);
+    const std::string own = per_method ? method : std::string(ParameterMethod(snapshot, method));
+    const auto [at, fresh] = classes.try_emplace({cases, own}, static_cast<std::uint32_t>(snapshot.classes.size()));
+    if (fresh) snapshot.classes.push_back({own, std::move(cases), nullptr, nullptr});
+    snapshot.class_of.push_back(at->second);
+  }
+}
+
+std::vector<RouteCase> CasesOf(const DirectorySnapshot& snapshot, const PlanKey& key) {
+  std::vector<RouteCase> cases = snapshot.classes[key.method_class].cases;
+  for (std::uint32_t i = 0; i < key.count; ++i) cases[snapshot.runtime[i]] = key.cases[i];
+  return cases;
+}
+
+// A key from an older snapshot may name cases that the table of today does not have.
+bool Fits(const DirectorySnapshot& snapshot, const PlanKey& key) {
+  if (key.method_class >= snapshot.classes.size() || key.count != snapshot.runtime.size()) return false;
+  for (std::uint32_t i = 0; i < key.count; ++i) {
+    if (key.cases[i] >= snapshot.chain[snapshot.runtime[i]].table->cases()) return false;
+  }
+  return true;
+}
+
+// The keys of the previous snapshot's plans that were used, in this snapshot's numbering of classes.
+std::vector<PlanKey> KeysInUse(const DirectorySnapshot& snapshot, const DirectorySnapshot& previous) {
+  std::vector<PlanKey> keys;
+  const PlanTable* plans = previous.plans.load(std::memory_order_relaxed);
+  if (plans == nullptr) return keys;
+  for (const auto& plan : plans->plans()) {
+    if (!plan->hit.load(std::memory_order_relaxed)) continue;
+    const std::string& method = previous.classes[plan->key.method_class].method;
+    for (std::size_t i = 0; i < snapshot.classes.size(); ++i) {
+      if (snapshot.classes[i].method != method) continue;
+      PlanKey key = plan->key;
+      key.method_class = static_cast<std::uint32_t>(i);
+      keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
+// Appends the plans of `wanted` that fit and are not there yet.
+void BuildMissing(DirectorySnapshot& snapshot, PlanBuilder& builder, const std::vector<PlanKey>& wanted,
+                  std::vector<std::shared_ptr<const Plan>>& plans) {
+  for (const PlanKey& key : wanted) {
+    const bool known = std::any_of(plans.begin(), plans.end(), [&](const auto& plan) { return plan->key == key; });
+    if (known || plans.size() >= kMostPlans || !Fits(snapshot, key)) continue;
+    auto plan = builder.Build(key, snapshot.classes[key.method_class].method, CasesOf(snapshot, key));
+    if (plan != nullptr) plans.push_back(std::move(plan));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const MethodTable& methods,
+                                                 const DirectorySnapshot* previous) {
+  auto snapshot = std::make_unique<DirectorySnapshot>();
+  snapshot->version = input.version;
+  snapshot->built_at = input.now;
+  snapshot->wall_ms = input.wall_ms;
+  snapshot->status = std::move(input.status);
+  snapshot->service = std::move(input.service);
+  snapshot->consumer = std::move(input.consumer);
+  snapshot->consumer_as_given = std::move(input.consumer_as_given);
+  snapshot->compat = input.compat;
+  snapshot->seed = input.seed;
+  snapshot->table = std::move(input.table);
+  snapshot->valid = std::move(input.valid);
+  snapshot->own_methods = std::move(input.own_methods);
+  snapshot->policy = std::move(input.policy);
+  snapshot->skipped = std::move(input.skipped);
+  snapshot->registry = std::move(input.registry);
+
+  CompileChain(*snapshot, input.routers, input.changed, previous);
+  ClassifyMethods(*snapshot, methods, input.per_method);
+
+  PlanBuilder builder(*snapshot, previous);
+  if (snapshot->runtime.empty()) {
+    for (std::size_t i = 0; i < snapshot->classes.size(); ++i) {
+      MethodClass& of = snapshot->classes[i];
+      PlanKey key;
+      key.method_class = static_cast<std::uint32_t>(i);
+      of.plan = builder.Build(key, of.method, of.cases);
+    }
+    return snapshot;
+  }
+  if (snapshot->runtime.size() > kMaxRuntimeRouters) return snapshot;
+
+  std::vector<PlanKey> wanted;
+  std::vector<std::shared_ptr<const Plan>> plans;
+  if (snapshot->only_attachments) {
+    const Invocation bare;
+    for (std::size_t i = 0; i < snapshot->classes.size(); ++i) {
+      MethodClass& of = snapshot->classes[i];
+      PlanKey key;
+      key.method_class = static_cast<std::uint32_t>(i);
+      for (const std::uint32_t link : snapshot->runtime) {
+        key.cases[key.count++] = snapshot->chain[link].table->Classify({of.method, bare});
+      }
+      of.bare_plan = builder.Build(key, of.method, CasesOf(*snapshot, key));
+      if (of.bare_plan) plans.push_back(of.bare_plan);
+    }
+  }
+  if (previous != nullptr) {
+    for (PlanKey& key : KeysInUse(*snapshot, *previous)) wanted.push_back(key);
+  }
+  BuildMissing(*snapshot, builder, wanted, plans);
+  snapshot->plans.store(new PlanTable(std::move(plans)), std::memory_order_relaxed);
+  return snapshot;
+}
+
+void AddPlans(DirectorySnapshot& snapshot, const std::vector<PlanKey>& wanted) {
+  const PlanTable* table = snapshot.plans.load(std::memory_order_relaxed);
+  if (table == nullptr) return;
+  PlanBuilder builder(snapshot, nullptr);
+  std::vector<std::shared_ptr<const Plan>> plans = table->plans();
+  const std::size_t before = plans.size();
+  BuildMissing(snapshot, builder, wanted, plans);
+  if (plans.size() == before) return;
+  snapshot.plans.store(new PlanTable(std::move(plans)), std::memory_order_release);
+  ReadDomain::Global().Retire([table] { delete table; });
+}
+
+}  // namespace fairlead::internal

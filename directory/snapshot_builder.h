@@ -1,0 +1,45 @@
+#ifndef FAIRLEAD_DIRECTORY_SNAPSHOT_BUILDER_H_
+#define FAIRLEAD_DIRECTORY_SNAPSHOT_BUILDER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fairlead/directory/method_table.h"
+#include "fairlead/directory/snapshot.h"
+
+namespace fairlead::internal {
+
+// All that a snapshot is made from.
+struct SnapshotInput {
+  std::uint64_t version = 0;
+  Clock::SteadyTime now;
+  std::int64_t wall_ms = 0;
+  std::string service;
+  Url consumer, consumer_as_given;
+  Compat compat = Compat::kStrict;
+  std::uint64_t seed = 0;
+  std::shared_ptr<const InvokerTable> table;
+  InvokerSet valid;
+  InvokerSet changed;  // slots new or changed since the previous snapshot
+  std::vector<std::string> own_methods;            // sorted
+  bool per_method = false;                         // a policy in use keeps a position for each method
+  std::vector<std::shared_ptr<const Router>> routers;  // in the order of the chain
+  PolicyLookup policy;
+  absl::Status status;  // not OK: why there is nobody to pick
+  std::vector<std::string> skipped;
+  std::string registry;
+};
+
+// Compiles the chain, classifies the known methods and builds the plans in use. Work per provider is done for
+// `changed` slots where the previous snapshot allows. Executor only.
+std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const MethodTable& methods,
+                                                 const DirectorySnapshot* previous);
+
+// Builds the plans that picks missed. `snapshot` is the published one: its leaf cache is the executor's, its plan
+// table is replaced and the old one retired.
+void AddPlans(DirectorySnapshot& snapshot, const std::vector<PlanKey>& wanted);
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_DIRECTORY_SNAPSHOT_BUILDER_H_

@@ -1,0 +1,303 @@
+#include "fairlead/directory/updater.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "fairlead/base/strings.h"
+#include "fairlead/directory/snapshot_builder.h"
+#include "fairlead/loadbalance/warmup.h"
+#include "fairlead/url/merge.h"
+#include "fairlead/url/parameter_names.h"
+
+namespace fairlead::internal {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Availability flips are obeyed by picks at once; tables follow this much later, many flips together.
+constexpr milliseconds kReplanDelay{10};
+// How often the plans that picks missed are looked for, while the chain has rules that make such plans.
+constexpr milliseconds kPlanTick{20};
+constexpr milliseconds kCloseTick{20};
+
+}  // namespace
+
+Updater::Updater(DirectoryConfig config)
+    : config_(std::move(config)),
+      core_(std::make_shared<DirectoryCore>(
+          config_.executor, *config_.clock, config_.seed, config_.consumer,
+          absl::FailedPreconditionError(absl::StrCat("no list of ", config_.consumer.ServiceKey(),
+                                                     " has arrived from the registry yet")))),
+      consumer_(config_.consumer) {}
+
+std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
+  auto updater = std::shared_ptr<Updater>(new Updater(std::move(config)));
+  const std::weak_ptr<Updater> alive = updater;
+  Endpoints::Config endpoints;
+  endpoints.executor = updater->config_.executor;
+  endpoints.clock = updater->config_.clock;
+  endpoints.log = updater->config_.log;
+  endpoints.protocol = updater->config_.protocol;
+  endpoints.service = updater->config_.consumer.ServiceKey();
+  endpoints.seed = updater->config_.seed;
+  endpoints.on_change = [alive] {
+    const auto self = alive.lock();
+    if (self == nullptr || self->replan_.armed()) return;
+    self->replan_ = self->config_.executor->After(kReplanDelay, [alive] {
+      if (const auto later = alive.lock()) {
+        later->replan_ = Timer();
+        later->Update();
+      }
+    });
+  };
+  updater->endpoints_ = std::make_shared<Endpoints>(std::move(endpoints));
+  updater->core_->OnNewMethod([alive] {
+    if (const auto self = alive.lock()) self->Changed();
+  });
+  return updater;
+}
+
+void Updater::Set(Category category, ListKind kind, const std::vector<Url>& urls) {
+  if (closed_ || kind == ListKind::kUnknown) return;
+  const std::vector<Url> now = kind == ListKind::kEmpty ? std::vector<Url>() : urls;
+  switch (category) {
+    case Category::kProviders:
+      providers_ = now;
+      providers_dirty_ = true;
+      break;
+    case Category::kConfigurators:
+      overrides_ = now;
+      overrides_dirty_ = true;
+      break;
+    case Category::kRouters:
+      rules_ = now;
+      rules_dirty_ = true;
+      break;
+    case Category::kConsumers:
+      return;
+  }
+  Changed();
+}
+
+void Updater::SetEmptyReason(std::string reason) {
+  if (reason == empty_reason_) return;
+  empty_reason_ = std::move(reason);
+  Changed();
+}
+
+void Updater::Open() {
+  open_ = true;
+  Changed();
+}
+
+void Updater::Changed() {
+  if (!open_ || queued_ || closed_) return;
+  queued_ = true;
+  config_.executor->Post([self = shared_from_this()] {
+    self->queued_ = false;
+    self->Update();
+  });
+}
+
+void Updater::Update() {
+  if (closed_ || !open_) return;
+  if (std::exchange(overrides_dirty_, false)) ApplyOverrides();
+  if (std::exchange(rules_dirty_, false)) ApplyRules();
+  if (std::exchange(providers_dirty_, false)) ApplyProviders();
+  if (closed_) return;  // a host callback may have closed us
+  Publish();
+}
+
+void Updater::ApplyOverrides() {
+  bad_overrides_.clear();
+  std::vector<absl::Status> rejected;
+  configurators_ = Configurators::FromUrls(overrides_, config_.local_address, &rejected);
+  for (const absl::Status& status : rejected) {
+    bad_overrides_.push_back(absl::StrCat("override: ", status.message()));
+    config_.log->Warn("FL-3-4", config_.consumer.ServiceKey(), FromAbsl(status.message()));
+  }
+  consumer_ = configurators_.empty() ? config_.consumer
+                                     : Url::Of(configurators_.Apply(config_.consumer.parts()), *config_.pool);
+  effective_.clear();
+  providers_dirty_ = true;
+}
+
+void Updater::ApplyRules() {
+  bad_rules_.clear();
+  std::vector<Rule> before = std::exchange(routers_, {});
+  for (const Url& url : rules_) {
+    const auto same = std::find_if(before.begin(), before.end(), [&](const Rule& rule) { return rule.url == url; });
+    if (same != before.end()) {
+      routers_.push_back(std::move(*same));
+      before.erase(same);
+      continue;
+    }
+    const std::string_view name = url.Param(names::kRouter, url.protocol());
+    const auto factory = config_.router(name);
+    absl::StatusOr<std::shared_ptr<const Router>> router = factory.status();
+    if (factory.ok()) router = (*factory)->Create(url);
+    if (!router.ok()) {
+      bad_rules_.push_back(absl::StrCat("rule: ", url.ToString(), ": ", router.status().message()));
+      config_.log->Warn("FL-3-5", config_.consumer.ServiceKey(), bad_rules_.back());
+    } else if (*router != nullptr) {
+      routers_.push_back({url, *std::move(router)});
+    }
+  }
+  std::stable_sort(routers_.begin(), routers_.end(),
+                   [](const Rule& a, const Rule& b) { return a.router->order() < b.router->order(); });
+}
+
+void Updater::ApplyProviders() {
+  bad_providers_.clear();
+  const std::string_view protocols = config_.consumer.Param("protocol");
+  const auto wanted_protocol = [&](std::string_view protocol) {
+    return protocols.empty() || absl::StrCat(",", ToAbsl(protocols), ",").find(absl::StrCat(",", ToAbsl(protocol), ",")) !=
+                                    std::string::npos;
+  };
+  std::vector<Endpoints::Wanted> list;
+  list.reserve(providers_.size());
+  std::unordered_map<Url, Url, UrlHash> effective;
+  effective.reserve(providers_.size());
+  for (const Url& original : providers_) {
+    if (!wanted_protocol(original.protocol()) || !config_.protocol->Speaks(original.protocol())) {
+      bad_providers_.push_back("protocol not spoken here: " + original.ToString());
+      continue;
+    }
+    const auto known = effective_.find(original);
+    // Equality ignores the timestamp, the base of warm-up, which the effective url must have.
+    const Url now = known != effective_.end() && known->second.timestamp_ms() == original.timestamp_ms()
+                        ? known->second
+                        : Effective(original);
+    effective.insert_or_assign(original, now);
+    list.push_back({original, now});
+  }
+  if (!bad_providers_.empty()) config_.log->Warn("FL-3-6", config_.consumer.ServiceKey(), bad_providers_.front());
+  effective_ = std::move(effective);
+  endpoints_->Apply(list);
+}
+
+Url Updater::Effective(const Url& original) const {
+  UrlParts merged = MergeConsumer(original.parts(), config_.consumer.parts().params);
+  // The consumer's own category is about its subscription, its side is what overrides are compared with.
+  merged.params.erase(std::string(names::kCategory));
+  if (!configurators_.empty()) merged = configurators_.Apply(std::move(merged));
+  return Url::Of(std::move(merged), *config_.pool);
+}
+
+absl::Status Updater::EmptyStatus() const {
+  const std::string service = config_.consumer.ServiceKey();
+  if (providers_.empty()) {
+    return absl::UnavailableError(absl::StrCat("no provider of ", service, " in the registry",
+                                               empty_reason_.empty() ? "" : ": ", empty_reason_));
+  }
+  if (endpoints_->disabled() == providers_.size()) {
+    return absl::UnavailableError(
+        absl::StrCat("no provider of ", service, ": all ", providers_.size(), " are disabled"));
+  }
+  const auto& skipped = endpoints_->skipped();
+  const std::string& first = !bad_providers_.empty() ? bad_providers_.front() : skipped.empty() ? service : skipped.front();
+  return absl::UnavailableError(absl::StrCat("no provider of ", service, ": none of the ", providers_.size(),
+                                             " listed can be used (", first, ")"));
+}
+
+void Updater::Publish() {
+  SnapshotInput input;
+  input.version = ++version_;
+  input.now = config_.clock->SteadyNow();
+  input.wall_ms = config_.clock->SystemMillis();
+  input.service = config_.consumer.ServiceKey();
+  input.consumer = consumer_;
+  input.consumer_as_given = config_.consumer;
+  input.compat = config_.compat;
+  input.seed = config_.seed;
+  input.table = endpoints_->Table();
+  input.valid = endpoints_->Valid();
+  input.changed = endpoints_->TakeChanged();
+  input.own_methods = endpoints_->OwnMethods();
+  for (const std::string& name : endpoints_->Policies()) {
+    const auto policy = config_.policy(name);
+    input.per_method |= policy.ok() && (*policy)->per_method();
+  }
+  for (const Rule& rule : routers_) input.routers.push_back(rule.router);
+  input.policy = config_.policy;
+  if (input.table->by_rank.empty()) {
+    input.status = EmptyStatus();
+  } else if (input.valid.empty()) {
+    input.status = absl::UnavailableError(absl::StrCat("no provider of ", input.service, ": all ",
+                                                       input.table->by_rank.size(), " are down"));
+  }
+  for (const auto* texts : {&bad_providers_, &bad_rules_, &bad_overrides_, &endpoints_->skipped()}) {
+    input.skipped.insert(input.skipped.end(), texts->begin(), texts->end());
+  }
+  if (config_.registry_state) input.registry = config_.registry_state();
+
+  auto snapshot = BuildSnapshot(std::move(input), core_->methods(), &core_->Mutable());
+  const bool has_runtime_rules = !snapshot->runtime.empty();
+  // The providers that left may give no lease from here on, but must until picks see a list without them.
+  core_->Publish(std::move(snapshot), [endpoints = endpoints_] { return endpoints->DrainRemoved(); });
+  ScheduleWarmup();
+  if (has_runtime_rules) {
+    ScheduleTick();
+  } else {
+    tick_ = Timer();
+  }
+}
+
+void Updater::ScheduleWarmup() {
+  const std::int64_t now = config_.clock->SystemMillis();
+  std::int64_t next = 0;
+  const DirectorySnapshot& snapshot = core_->Mutable();
+  for (const Slot slot : snapshot.table->by_rank) {
+    const std::int64_t change = NextWeightChange(snapshot.table->providers[slot]->effective, now);
+    if (change > now && (next == 0 || change < next)) next = change;
+  }
+  warmup_ = Timer();
+  if (next == 0) return;
+  // A tick a second at most, however many providers warm up.
+  const std::int64_t wait = std::max<std::int64_t>(next - now, 1000);
+  warmup_ = config_.executor->After(milliseconds(wait), [alive = weak_from_this()] {
+    if (const auto self = alive.lock()) self->Update();
+  });
+}
+
+void Updater::ScheduleTick() {
+  tick_ = config_.executor->After(kPlanTick, [alive = weak_from_this()] {
+    const auto self = alive.lock();
+    if (self == nullptr || self->closed_) return;
+    const std::vector<PlanKey> wanted = self->core_->TakeWanted();
+    if (!wanted.empty()) AddPlans(self->core_->Mutable(), wanted);
+    self->ScheduleTick();
+  });
+}
+
+void Updater::Close(std::chrono::nanoseconds deadline, absl::AnyInvocable<void()> done) {
+  const bool first = !std::exchange(closed_, true);
+  if (first) {
+    warmup_ = tick_ = replan_ = Timer();
+    auto closed = std::make_unique<DirectorySnapshot>();
+    closed->version = ++version_;
+    closed->service = config_.consumer.ServiceKey();
+    closed->consumer = consumer_;
+    closed->consumer_as_given = config_.consumer;
+    closed->built_at = config_.clock->SteadyNow();
+    closed->status = absl::CancelledError(absl::StrCat("the directory of ", closed->service, " was closed"));
+    endpoints_->Close(deadline);
+    core_->Publish(std::move(closed), [endpoints = endpoints_] { return endpoints->DrainRemoved(); });
+  }
+  AwaitIdle(std::move(done));
+}
+
+void Updater::AwaitIdle(absl::AnyInvocable<void()> done) {
+  if (endpoints_->idle()) {
+    if (done) done();
+    return;
+  }
+  closing_ = config_.executor->After(kCloseTick, [self = shared_from_this(), done = std::move(done)]() mutable {
+    self->AwaitIdle(std::move(done));
+  });
+}
+
+}  // namespace fairlead::internal

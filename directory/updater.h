@@ -1,0 +1,98 @@
+#ifndef FAIRLEAD_DIRECTORY_UPDATER_H_
+#define FAIRLEAD_DIRECTORY_UPDATER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "fairlead/base/log.h"
+#include "fairlead/directory/configurator.h"
+#include "fairlead/directory/directory_core.h"
+#include "fairlead/directory/endpoints.h"
+#include "fairlead/registry/notification.h"
+#include "fairlead/url/url_pool.h"
+
+namespace fairlead {
+
+// What a directory is made with, whoever feeds it.
+struct DirectoryConfig {
+  std::shared_ptr<Executor> executor;
+  const Clock* clock = nullptr;
+  Logger* log = nullptr;
+  UrlPool* pool = nullptr;
+  std::shared_ptr<Protocol> protocol;
+  Url consumer;               // as given, completed by the Runtime
+  std::string local_address;  // what consumer-side overrides are compared with
+  Compat compat = Compat::kStrict;
+  std::uint64_t seed = 0;
+  internal::PolicyLookup policy;
+  std::function<absl::StatusOr<std::shared_ptr<RouterFactory>>(std::string_view name)> router;
+  std::function<std::string()> registry_state;  // one line; may be empty
+};
+
+namespace internal {
+
+// Turns the current providers, rules and overrides into published snapshots: the write side of a Directory.
+// Each setter marks; all changes that are already queued make one update. Executor only.
+class Updater : public std::enable_shared_from_this<Updater> {
+ public:
+  static std::shared_ptr<Updater> Create(DirectoryConfig config);
+
+  const std::shared_ptr<DirectoryCore>& core() const { return core_; }
+
+  // The category's complete list. kUnknown keeps what is there.
+  void Set(Category category, ListKind kind, const std::vector<Url>& urls);
+  // A remark for Explain and for the status of picks while the list is empty.
+  void SetEmptyReason(std::string reason);
+  // Nothing is published before this.
+  void Open();
+  bool open() const { return open_; }
+  // Picks answer kCancelled from here on; `done` when every invoker was destroyed.
+  void Close(std::chrono::nanoseconds deadline, absl::AnyInvocable<void()> done);
+
+ private:
+  struct Rule {
+    Url url;
+    std::shared_ptr<const Router> router;
+  };
+  struct UrlHash {
+    std::size_t operator()(const Url& url) const { return url.Hash(); }
+  };
+
+  explicit Updater(DirectoryConfig config);
+  void Changed();
+  void Update();
+  void ApplyOverrides();
+  void ApplyRules();
+  void ApplyProviders();
+  void Publish();
+  Url Effective(const Url& original) const;
+  absl::Status EmptyStatus() const;
+  void ScheduleWarmup();
+  void ScheduleTick();
+  void AwaitIdle(absl::AnyInvocable<void()> done);
+
+  const DirectoryConfig config_;
+  const std::shared_ptr<DirectoryCore> core_;
+  std::shared_ptr<Endpoints> endpoints_;
+  std::vector<Url> providers_, rules_, overrides_;
+  ListKind providers_kind_ = ListKind::kUnknown;
+  bool providers_dirty_ = false, rules_dirty_ = false, overrides_dirty_ = false;
+  Url consumer_;  // with overrides
+  Configurators configurators_;
+  // What the last update made of each original url, so that an unchanged one costs one look-up.
+  std::unordered_map<Url, Url, UrlHash> effective_;
+  std::vector<Rule> routers_;
+  std::vector<std::string> bad_rules_, bad_overrides_, bad_providers_;
+  std::string empty_reason_;
+  std::uint64_t version_ = 0;
+  bool open_ = false, queued_ = false, closed_ = false;
+  Timer warmup_, tick_, replan_, closing_;
+};
+
+}  // namespace internal
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_DIRECTORY_UPDATER_H_
