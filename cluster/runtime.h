@@ -91,8 +91,9 @@ class Runtime {
 
  private:
   class Core;
-  explicit Runtime(std::shared_ptr<Core> core);
+  Runtime(std::shared_ptr<Core> core, bool own_thread);
   std::shared_ptr<Core> core_;
+  const bool own_thread_;
 };
 
 }  // namespace fairlead

@@ -24,6 +24,7 @@ namespace fairlead::internal {
 class Endpoints : public std::enable_shared_from_this<Endpoints> {
  public:
   struct Config {
+    std::shared_ptr<void> keep;  // owns what the pointers below point to
     std::shared_ptr<Executor> executor;
     const Clock* clock = nullptr;
     Logger* log = nullptr;

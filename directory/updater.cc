@@ -37,6 +37,7 @@ std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
   auto updater = std::shared_ptr<Updater>(new Updater(std::move(config)));
   const std::weak_ptr<Updater> alive = updater;
   Endpoints::Config endpoints;
+  endpoints.keep = updater->config_.keep;
   endpoints.executor = updater->config_.executor;
   endpoints.clock = updater->config_.clock;
   endpoints.log = updater->config_.log;

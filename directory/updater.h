@@ -18,6 +18,7 @@ namespace fairlead {
 
 // What a directory is made with, whoever feeds it.
 struct DirectoryConfig {
+  std::shared_ptr<void> keep;  // owns what the pointers below point to
   std::shared_ptr<Executor> executor;
   const Clock* clock = nullptr;
   Logger* log = nullptr;

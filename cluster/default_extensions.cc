@@ -1,0 +1,26 @@
+#include "fairlead/cluster/default_extensions.h"
+
+#include "fairlead/loadbalance/policies.h"
+#include "fairlead/registry/memory/memory_registry.h"
+#include "fairlead/routing/condition/condition_router.h"
+#ifdef FAIRLEAD_HAS_ZOOKEEPER
+#include "fairlead/registry/zookeeper/zookeeper_registry.h"
+#endif
+
+namespace fairlead {
+
+ExtensionRegistry DefaultExtensions() {
+  // One memory registry for the process, so that a provider and a consumer that live in it find each other.
+  static const auto memory = MakeMemoryRegistryFactory();
+  ExtensionRegistry::Builder builder;
+  builder.AddRegistry(memory);
+#ifdef FAIRLEAD_HAS_ZOOKEEPER
+  builder.AddRegistry(MakeZookeeperRegistryFactory());
+#endif
+  const auto condition = MakeConditionRouterFactory();
+  builder.AddRouter("condition", condition).AddRouter("route", condition);
+  for (const auto& policy : DefaultLoadBalances()) builder.AddLoadBalance(policy);
+  return *builder.Build();  // the names above are distinct
+}
+
+}  // namespace fairlead

@@ -1,0 +1,415 @@
+#include "fairlead/cluster/runtime.h"
+
+#include <unistd.h>
+
+#include <future>
+#include <map>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "fairlead/base/asio_executor.h"
+#include "fairlead/base/strings.h"
+#include "fairlead/cluster/local_address.h"
+#include "fairlead/directory/registry_directory.h"
+#include "fairlead/registry/failback_registry.h"
+#include "fairlead/registry/registry_options.h"
+#include "fairlead/url/parameter_names.h"
+#include "fairlead/url/url_pool.h"
+
+namespace fairlead {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+constexpr milliseconds kDrain{10000};
+constexpr milliseconds kSweepPeriod{60000};
+// How much longer than its deadline a shutdown waits for registries to say good-bye.
+constexpr milliseconds kGoodbye{2000};
+
+// The last reference to the thread's executor may be dropped by a task on that thread, which cannot join itself.
+std::shared_ptr<Executor> OwnThread() {
+  auto executor = MakeThreadExecutor("fairlead");
+  Executor* raw = executor.get();
+  return {raw, [executor = std::move(executor)](Executor*) mutable {
+            if (!executor->RunsHere()) {
+              executor.reset();
+            } else {
+              std::thread([last = std::move(executor)]() mutable { last.reset(); }).detach();
+            }
+          }};
+}
+
+using Referred = absl::AnyInvocable<void(absl::StatusOr<std::shared_ptr<Directory>>)>;
+
+}  // namespace
+
+// All state, on the executor. Lives as long as the Runtime, a directory or a queued task needs it.
+class Runtime::Core : public std::enable_shared_from_this<Core> {
+ public:
+  explicit Core(Options options)
+      : options_(std::move(options)), pool_(*options_.clock), log_(options_.log, *options_.clock) {}
+
+  const std::shared_ptr<Executor>& executor() const { return options_.executor; }
+
+  void SweepLater() {
+    sweep_ = executor()->After(kSweepPeriod, [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (self == nullptr || self->closed_) return;
+      self->pool_.Sweep();
+      self->SweepLater();
+    });
+  }
+
+  void Refer(const std::string& registry_text, const std::string& consumer_text, std::shared_ptr<Protocol> protocol,
+             Referred done) {
+    if (protocol == nullptr) {
+      return done(absl::InvalidArgumentError("Refer needs a Protocol; give the object that makes your connections"));
+    }
+    absl::StatusOr<Hold> registry = Acquire(registry_text);
+    if (!registry.ok()) return done(registry.status());
+    absl::StatusOr<Url> consumer = CompleteConsumer(consumer_text, (*registry)->url);
+    if (!consumer.ok()) return done(consumer.status());
+
+    const std::uint64_t id = next_id_++;
+    Reference& reference = references_[id];
+    reference.registry = *std::move(registry);
+    reference.consumer = *consumer;
+    reference.directory = MakeRegistryDirectory(reference, std::move(protocol));
+    const auto directory = reference.directory;
+    FailbackRegistry& failback = *reference.registry->registry;
+
+    if (consumer->BoolParam("register", true) && consumer->Param(names::kInterface) != "*") {
+      UrlParts node = consumer->parts();
+      node.params[std::string(names::kCategory)] = "consumers";
+      node.params[std::string(names::kCheck)] = "false";
+      reference.node = Url::Of(std::move(node), pool_);
+      failback.Register(reference.node, [this, self = shared_from_this(), key = consumer->ServiceKey()](absl::Status status) {
+        if (!status.ok()) log_.Warn("FL-4-1", key, absl::StrCat("consumer node not registered: ", status.ToString()));
+      });
+    }
+
+    // The handle is made first, so that giving up on it, at any point, releases everything.
+    auto handle = directory->MakeDirectory([weak = weak_from_this(), id] {
+      if (const auto self = weak.lock()) {
+        self->executor()->Post([self, id] { self->Release(id, kDrain, nullptr); });
+      }
+    });
+    const bool check = consumer->BoolParam(names::kCheck, true) &&
+                       reference.registry->url.BoolParam(names::kCheck, true);
+    const milliseconds timeout = reference.registry->timeout;
+    if (!check) {
+      failback.Subscribe(*consumer, directory, [](absl::Status) {});
+      return done(std::move(handle));
+    }
+    failback.Subscribe(*consumer, directory,
+                       [handle = std::move(handle), timeout, done = std::move(done)](absl::Status status) mutable {
+                         if (!status.ok()) return done(std::move(status));
+                         Directory& ready = *handle;
+                         ready.AwaitReady(timeout, [handle = std::move(handle),
+                                                    done = std::move(done)](absl::Status last) mutable {
+                           if (!last.ok()) return done(std::move(last));
+                           done(std::move(handle));
+                         });
+                       });
+  }
+
+  void Register(const std::string& registry_text, const std::string& provider_text,
+                absl::AnyInvocable<void(absl::StatusOr<Registration>)> done) {
+    absl::StatusOr<Hold> registry = Acquire(registry_text);
+    if (!registry.ok()) return done(registry.status());
+    absl::StatusOr<UrlParts> parts = UrlParts::Parse(provider_text);
+    if (!parts.ok()) return done(parts.status());
+    if (parts->ServiceInterface().empty()) {
+      return done(absl::InvalidArgumentError(absl::StrCat(
+          "provider ", parts->ToString(), " names no service; write it as path, dubbo://host:port/com.acme.Orders")));
+    }
+    parts->params.try_emplace(std::string(names::kInterface), parts->ServiceInterface());
+    parts->params.try_emplace(std::string(names::kTimestamp), std::to_string(options_.clock->SystemMillis()));
+    const Url url = Url::Of(*std::move(parts), pool_);
+
+    const std::uint64_t id = next_id_++;
+    registrations_[id] = {*registry, url};
+    (*registry)->registry->Register(url, [self = shared_from_this(), id, done = std::move(done)](absl::Status status) mutable {
+      if (!status.ok()) {
+        self->registrations_.erase(id);
+        return done(std::move(status));
+      }
+      done(Registration([weak = self->weak_from_this(), id] {
+        if (const auto core = weak.lock()) core->executor()->Post([core, id] { core->Unregister(id, nullptr); });
+      }));
+    });
+  }
+
+  void Shutdown(nanoseconds deadline, absl::AnyInvocable<void(absl::Status)> done) {
+    if (std::exchange(closed_, true)) {
+      if (done) done(absl::FailedPreconditionError("the runtime was shut down before"));
+      return;
+    }
+    shutdown_done_ = std::move(done);
+    shutdown_timer_ = executor()->After(deadline + kGoodbye, [self = shared_from_this()] {
+      self->Finish(absl::DeadlineExceededError("a registry or a lease did not end within the deadline"));
+    });
+    // Each part holds the counter up until it is over; the registries end when the parts have.
+    auto part = std::shared_ptr<void>(nullptr, [self = shared_from_this()](void*) {
+      self->executor()->Post([self] { self->CloseRegistries(); });
+    });
+    for (auto& [id, registration] : std::exchange(registrations_, {})) {
+      registration.registry->registry->Unregister(registration.url, [part](absl::Status) {});
+    }
+    while (!references_.empty()) Release(references_.begin()->first, deadline, [part] {});
+  }
+
+  // For an executor that will never run again: breaks the circles that tasks would have.
+  void Drop() {
+    closed_ = true;
+    registrations_.clear();
+    references_.clear();
+    registries_.clear();
+    closing_.clear();
+    sweep_ = shutdown_timer_ = Timer();
+  }
+
+  bool closed() const { return closed_; }
+
+ private:
+  struct Entry {
+    Url url;
+    milliseconds timeout{5000};
+    std::shared_ptr<FailbackRegistry> registry;
+  };
+  using Hold = std::shared_ptr<Entry>;  // the registry ends when the last hold does
+  struct Reference {
+    Hold registry;
+    Url consumer, node;
+    std::shared_ptr<RegistryDirectory> directory;
+  };
+  struct Registered {
+    Hold registry;
+    Url url;
+  };
+
+  absl::StatusOr<Hold> Acquire(const std::string& text) {
+    if (closed_) return absl::CancelledError("the runtime was shut down");
+    absl::StatusOr<Url> url = Url::Parse(text, pool_);
+    if (!url.ok()) return url.status();
+    const std::string key =
+        absl::StrCat(url->parts().ToIdentityString(), "|", ToAbsl(url->Param("backup")), "|", ToAbsl(url->Param(names::kGroup)));
+    if (const auto known = registries_[key].lock()) return known;
+
+    auto factory = options_.extensions.Registry(url->protocol());
+    if (!factory.ok()) return factory.status();
+    absl::StatusOr<RegistryOptions> parsed = RegistryOptions::Parse(*url);
+    if (!parsed.ok()) return parsed.status();
+    RegistryContext context;
+    context.executor = executor();
+    context.clock = options_.clock;
+    context.pool = &pool_;
+    context.log = &log_;
+    context.seed = Mix64(options_.seed + registries_.size());
+    auto backend = (*factory)->Create(*url, context);
+    if (!backend.ok()) return backend.status();
+    Hold hold(new Entry{*url, parsed->timeout, FailbackRegistry::Create(*url, *std::move(backend), context)},
+              [weak = weak_from_this()](Entry* entry) {
+                if (const auto self = weak.lock()) self->EndRegistry(std::move(entry->registry));
+                delete entry;
+              });
+    registries_[key] = hold;
+    return hold;
+  }
+
+  void EndRegistry(std::shared_ptr<FailbackRegistry> registry) {
+    FailbackRegistry* raw = registry.get();
+    const std::uint64_t id = next_id_++;
+    closing_[id] = std::move(registry);
+    raw->Destroy([self = shared_from_this(), id](absl::Status) {
+      // Not inside the registry's own callback.
+      self->executor()->Post([self, id] {
+        self->closing_.erase(id);
+        if (self->closed_) self->CloseRegistries();
+      });
+    });
+  }
+
+  absl::StatusOr<Url> CompleteConsumer(const std::string& text, const Url& registry) {
+    absl::StatusOr<UrlParts> parts = UrlParts::Parse(text);
+    if (!parts.ok()) return parts.status();
+    if (parts->ServiceInterface().empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "consumer ", parts->ToString(), " names no service; write it as path, consumer://host/com.acme.Orders"));
+    }
+    if (!parts->protocol || parts->protocol->empty()) parts->protocol = "consumer";
+    if (!parts->host || parts->host->empty() || *parts->host == "0.0.0.0") parts->host = LocalAddress(registry);
+    const std::pair<std::string_view, std::string> defaults[] = {
+        {names::kInterface, parts->ServiceInterface()},
+        {names::kSide, "consumer"},
+        {names::kCategory, "providers,configurators,routers"},
+        {names::kPid, std::to_string(getpid())},
+        {names::kTimestamp, std::to_string(options_.clock->SystemMillis())}};
+    for (const auto& [name, value] : defaults) parts->params.try_emplace(std::string(name), value);
+    return Url::Of(*std::move(parts), pool_);
+  }
+
+  std::string LocalAddress(const Url& registry) const {
+    if (!options_.local_address.empty()) return options_.local_address;
+    return internal::LocalAddressTowards(registry.host(), registry.port());
+  }
+
+  std::shared_ptr<RegistryDirectory> MakeRegistryDirectory(const Reference& reference,
+                                                           std::shared_ptr<Protocol> protocol) {
+    DirectoryConfig config;
+    config.executor = executor();
+    config.clock = options_.clock;
+    config.log = &log_;
+    config.pool = &pool_;
+    config.protocol = std::move(protocol);
+    config.keep = shared_from_this();
+    config.consumer = reference.consumer;
+    config.local_address = LocalAddress(reference.registry->url);
+    config.compat = options_.compat;
+    config.seed = Mix64(options_.seed ^ next_id_);
+    config.policy = [extensions = options_.extensions](std::string_view name) { return extensions.Policy(name); };
+    config.router = [extensions = options_.extensions](std::string_view name) { return extensions.Router(name); };
+    config.registry_state = [weak = std::weak_ptr<FailbackRegistry>(reference.registry->registry)] {
+      const auto registry = weak.lock();
+      return registry == nullptr ? std::string() : registry->Describe();
+    };
+    return RegistryDirectory::Create(std::move(config));
+  }
+
+  void Release(std::uint64_t id, nanoseconds drain, absl::AnyInvocable<void()> done) {
+    const auto at = references_.find(id);
+    if (at == references_.end()) {
+      if (done) done();
+      return;
+    }
+    Reference reference = std::move(at->second);
+    references_.erase(at);
+    reference.registry->registry->Unsubscribe(reference.consumer, reference.directory);
+    if (!reference.node.empty()) reference.registry->registry->Unregister(reference.node, [](absl::Status) {});
+    RegistryDirectory& directory = *reference.directory;
+    directory.Close(drain, [keep = std::move(reference), self = shared_from_this(), done = std::move(done)]() mutable {
+      if (done) done();
+    });
+  }
+
+  void Unregister(std::uint64_t id, absl::AnyInvocable<void()> done) {
+    const auto at = registrations_.find(id);
+    if (at == registrations_.end()) return;
+    Registered registered = std::move(at->second);
+    registrations_.erase(at);
+    FailbackRegistry& registry = *registered.registry->registry;
+    registry.Unregister(registered.url, [keep = std::move(registered), done = std::move(done)](absl::Status) mutable {
+      if (done) done();
+    });
+  }
+
+  void CloseRegistries() {
+    if (!closing_.empty()) return;
+    for (const auto& [key, weak] : registries_) {
+      if (!weak.expired()) return;  // its last part is just ending
+    }
+    Finish(absl::OkStatus());
+  }
+
+  void Finish(absl::Status status) {
+    sweep_ = shutdown_timer_ = Timer();
+    if (auto done = std::exchange(shutdown_done_, nullptr)) done(std::move(status));
+  }
+
+  Options options_;
+  UrlPool pool_;
+  Logger log_;
+  std::map<std::string, std::weak_ptr<Entry>> registries_;
+  std::map<std::uint64_t, Reference> references_;
+  std::map<std::uint64_t, Registered> registrations_;
+  std::map<std::uint64_t, std::shared_ptr<FailbackRegistry>> closing_;
+  std::uint64_t next_id_ = 1;
+  bool closed_ = false;
+  absl::AnyInvocable<void(absl::Status)> shutdown_done_;
+  Timer sweep_, shutdown_timer_;
+};
+
+absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(Options options) {
+  if (options.clock == nullptr) return absl::InvalidArgumentError("Options::clock is null; leave it out for the real one");
+  const bool own_thread = options.executor == nullptr;
+  if (own_thread) options.executor = OwnThread();
+  if (options.seed == 0) {
+    std::random_device entropy;
+    options.seed = (std::uint64_t{entropy()} << 32) | entropy();
+  }
+  auto core = std::make_shared<Core>(std::move(options));
+  core->executor()->Post([core] { core->SweepLater(); });
+  return std::unique_ptr<Runtime>(new Runtime(std::move(core), own_thread));
+}
+
+Runtime::Runtime(std::shared_ptr<Core> core, bool own_thread) : core_(std::move(core)), own_thread_(own_thread) {}
+
+Runtime::~Runtime() {
+  // Runs Shutdown, or, when the host's executor throws the task away, takes the state apart where it stands.
+  struct Ending {
+    std::shared_ptr<Core> core;
+    std::shared_ptr<std::promise<void>> over;
+    bool ran = false;
+    ~Ending() {
+      if (!ran && core != nullptr) core->Drop();
+    }
+  };
+  auto over = std::make_shared<std::promise<void>>();
+  auto future = over->get_future();
+  const std::shared_ptr<Executor> executor = core_->executor();
+  auto ending = std::make_shared<Ending>();
+  ending->core = std::move(core_);
+  const bool wait = own_thread_ && !executor->RunsHere();
+  executor->Post([ending = std::move(ending), over] {
+    ending->ran = true;
+    if (ending->core->closed()) return over->set_value();
+    ending->core->Shutdown(nanoseconds(0), [over](absl::Status) { over->set_value(); });
+  });
+  // Our own thread is joined when the last reference to its executor goes, so it must have had its say.
+  if (wait) future.wait_for(kGoodbye + milliseconds(500));
+}
+
+absl::StatusOr<std::shared_ptr<Directory>> Runtime::Refer(std::string_view registry, std::string_view consumer,
+                                                          std::shared_ptr<Protocol> protocol) {
+  if (core_->executor()->RunsHere()) {
+    return absl::FailedPreconditionError("Refer would wait for the executor's own thread; use ReferAsync there");
+  }
+  auto result = std::make_shared<std::promise<absl::StatusOr<std::shared_ptr<Directory>>>>();
+  auto future = result->get_future();
+  ReferAsync(registry, consumer, std::move(protocol),
+             [result](absl::StatusOr<std::shared_ptr<Directory>> made) { result->set_value(std::move(made)); });
+  return future.get();
+}
+
+void Runtime::ReferAsync(std::string_view registry, std::string_view consumer, std::shared_ptr<Protocol> protocol,
+                         Referred done) {
+  core_->executor()->Post([core = core_, registry = std::string(registry), consumer = std::string(consumer),
+                           protocol = std::move(protocol), done = std::move(done)]() mutable {
+    core->Refer(registry, consumer, std::move(protocol), std::move(done));
+  });
+}
+
+absl::StatusOr<Registration> Runtime::Register(std::string_view registry, std::string_view provider) {
+  if (core_->executor()->RunsHere()) {
+    return absl::FailedPreconditionError("Register would wait for the executor's own thread; call it on another one");
+  }
+  auto result = std::make_shared<std::promise<absl::StatusOr<Registration>>>();
+  auto future = result->get_future();
+  core_->executor()->Post([core = core_, registry = std::string(registry), provider = std::string(provider), result] {
+    core->Register(registry, provider,
+                   [result](absl::StatusOr<Registration> made) { result->set_value(std::move(made)); });
+  });
+  return future.get();
+}
+
+void Runtime::Shutdown(nanoseconds deadline, absl::AnyInvocable<void(absl::Status)> done) {
+  core_->executor()->Post([core = core_, deadline, done = std::move(done)]() mutable {
+    core->Shutdown(deadline, std::move(done));
+  });
+}
+
+}  // namespace fairlead
