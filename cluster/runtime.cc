@@ -84,8 +84,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
 
     if (consumer->BoolParam("register", true) && consumer->Param(names::kInterface) != "*") {
       UrlParts node = consumer->parts();
-      node.params[std::string(names::kCategory)] = "consumers";
-      node.params[std::string(names::kCheck)] = "false";
+      node.params.insert_or_assign(names::kCategory, "consumers");
+      node.params.insert_or_assign(names::kCheck, "false");
       reference.node = Url::Of(std::move(node), pool_);
       failback.Register(reference.node, [this, self = shared_from_this(), key = consumer->ServiceKey()](absl::Status status) {
         if (!status.ok()) log_.Warn("FL-4-1", key, absl::StrCat("consumer node not registered: ", status.ToString()));
@@ -127,8 +127,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
       return done(absl::InvalidArgumentError(absl::StrCat(
           "provider ", parts->ToString(), " names no service; write it as path, dubbo://host:port/com.acme.Orders")));
     }
-    parts->params.try_emplace(std::string(names::kInterface), parts->ServiceInterface());
-    parts->params.try_emplace(std::string(names::kTimestamp), std::to_string(options_.clock->SystemMillis()));
+    parts->params.emplace(names::kInterface, parts->ServiceInterface());
+    parts->params.emplace(names::kTimestamp, std::to_string(options_.clock->SystemMillis()));
     const Url url = Url::Of(*std::move(parts), pool_);
 
     const std::uint64_t id = next_id_++;
@@ -170,7 +170,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     references_.clear();
     registries_.clear();
     closing_.clear();
-    sweep_ = shutdown_timer_ = Timer();
+    sweep_.Cancel();
+    shutdown_timer_.Cancel();
   }
 
   bool closed() const { return closed_; }
@@ -249,7 +250,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
         {names::kCategory, "providers,configurators,routers"},
         {names::kPid, std::to_string(getpid())},
         {names::kTimestamp, std::to_string(options_.clock->SystemMillis())}};
-    for (const auto& [name, value] : defaults) parts->params.try_emplace(std::string(name), value);
+    for (const auto& [name, value] : defaults) parts->params.emplace(name, value);
     return Url::Of(*std::move(parts), pool_);
   }
 
@@ -316,7 +317,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
   }
 
   void Finish(absl::Status status) {
-    sweep_ = shutdown_timer_ = Timer();
+    sweep_.Cancel();
+    shutdown_timer_.Cancel();
     if (auto done = std::exchange(shutdown_done_, nullptr)) done(std::move(status));
   }
 

@@ -183,7 +183,7 @@ void Updater::ApplyProviders() {
 Url Updater::Effective(const Url& original) const {
   UrlParts merged = MergeConsumer(original.parts(), config_.consumer.parts().params);
   // The consumer's own category is about its subscription, its side is what overrides are compared with.
-  merged.params.erase(std::string(names::kCategory));
+  merged.params.erase(names::kCategory);
   if (!configurators_.empty()) merged = configurators_.Apply(std::move(merged));
   return Url::Of(std::move(merged), *config_.pool);
 }
@@ -230,7 +230,8 @@ void Updater::Publish() {
     input.status = absl::UnavailableError(absl::StrCat("no provider of ", input.service, ": all ",
                                                        input.table->by_rank.size(), " are down"));
   }
-  for (const auto* texts : {&bad_providers_, &bad_rules_, &bad_overrides_, &endpoints_->skipped()}) {
+  for (const std::vector<std::string>* texts :
+       {&std::as_const(bad_providers_), &std::as_const(bad_rules_), &std::as_const(bad_overrides_), &endpoints_->skipped()}) {
     input.skipped.insert(input.skipped.end(), texts->begin(), texts->end());
   }
   if (config_.registry_state) input.registry = config_.registry_state();
@@ -277,7 +278,7 @@ void Updater::ScheduleTick() {
 void Updater::Close(std::chrono::nanoseconds deadline, absl::AnyInvocable<void()> done) {
   const bool first = !std::exchange(closed_, true);
   if (first) {
-    warmup_ = tick_ = replan_ = Timer();
+    for (Timer* timer : {&warmup_, &tick_, &replan_}) timer->Cancel();
     auto closed = std::make_unique<DirectorySnapshot>();
     closed->version = ++version_;
     closed->service = config_.consumer.ServiceKey();

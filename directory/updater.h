@@ -79,7 +79,6 @@ class Updater : public std::enable_shared_from_this<Updater> {
   const std::shared_ptr<DirectoryCore> core_;
   std::shared_ptr<Endpoints> endpoints_;
   std::vector<Url> providers_, rules_, overrides_;
-  ListKind providers_kind_ = ListKind::kUnknown;
   bool providers_dirty_ = false, rules_dirty_ = false, overrides_dirty_ = false;
   Url consumer_;  // with overrides
   Configurators configurators_;
