@@ -6,10 +6,13 @@
 // The parameter names of Dubbo's urls that Fairlead reads, each spelled once.
 namespace fairlead::names {
 
+inline constexpr std::string_view kAnyhost = "anyhost";
 inline constexpr std::string_view kApplication = "application";
 inline constexpr std::string_view kCategory = "category";
 inline constexpr std::string_view kCheck = "check";
 inline constexpr std::string_view kClassifier = "classifier";
+inline constexpr std::string_view kCompatibleConfig = "compatible_config";
+inline constexpr std::string_view kConfigVersion = "configVersion";
 inline constexpr std::string_view kDisabled = "disabled";
 inline constexpr std::string_view kDynamic = "dynamic";
 inline constexpr std::string_view kEnabled = "enabled";
@@ -18,10 +21,12 @@ inline constexpr std::string_view kGroup = "group";
 inline constexpr std::string_view kHashArguments = "hash.arguments";
 inline constexpr std::string_view kHashNodes = "hash.nodes";
 inline constexpr std::string_view kInterface = "interface";
+inline constexpr std::string_view kInterfaces = "interfaces";
 inline constexpr std::string_view kLoadBalance = "loadbalance";
 inline constexpr std::string_view kMethods = "methods";
 inline constexpr std::string_view kPid = "pid";
 inline constexpr std::string_view kPriority = "priority";
+inline constexpr std::string_view kProviderAddresses = "providerAddresses";
 inline constexpr std::string_view kRemoteApplication = "remote.application";
 inline constexpr std::string_view kRouter = "router";
 inline constexpr std::string_view kRule = "rule";
