@@ -1,0 +1,68 @@
+#ifndef FAIRLEAD_TESTS_SUPPORT_FAKE_PROTOCOL_H_
+#define FAIRLEAD_TESTS_SUPPORT_FAKE_PROTOCOL_H_
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fairlead/rpc/invoker.h"
+
+namespace fairlead {
+
+// A transport that is its url, and remembers what was done to it. Thread-safe where picks and leases need it.
+class FakeProtocol final : public Protocol {
+ public:
+  class FakeInvoker final : public Invoker {
+   public:
+    FakeInvoker(FakeProtocol& owner, Url url, Availability report)
+        : owner_(owner), url_(std::move(url)), report_(std::move(report)) {}
+    ~FakeInvoker() override {
+      poison_ = 0xdead;
+      ++owner_.deleted;
+    }
+    const Url& url() const override { return url_; }
+    bool IsAvailable() const noexcept override { return true; }
+    void Updated(const Url& effective) override {
+      ++owner_.updated;
+      url_ = effective;
+    }
+    void Destroy() override {
+      ++owner_.destroyed;
+      destroyed_ = true;
+    }
+    const Availability& report() const { return report_; }
+    std::string address() const { return url_.parts().Address(); }
+    bool alive() const { return poison_ == 0xbeef; }
+    bool was_destroyed() const { return destroyed_; }
+
+   private:
+    FakeProtocol& owner_;
+    Url url_;
+    Availability report_;
+    std::atomic<int> poison_{0xbeef};
+    std::atomic<bool> destroyed_{false};
+  };
+
+  absl::StatusOr<std::unique_ptr<Invoker>> Refer(const Url& effective, Availability report) override {
+    ++referred;
+    const std::string address = effective.parts().Address();
+    if (failing.contains(address)) return absl::UnavailableError("refused by the test");
+    if (throwing.contains(address)) throw std::runtime_error("thrown by the test");
+    reports[address] = report;
+    return std::make_unique<FakeInvoker>(*this, effective, std::move(report));
+  }
+  bool Speaks(std::string_view protocol) const override { return protocol != "foo"; }
+
+  std::set<std::string> failing, throwing;       // addresses
+  std::map<std::string, Availability> reports;   // by address, the last one
+  std::atomic<int> referred{0}, updated{0}, destroyed{0}, deleted{0};
+};
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_TESTS_SUPPORT_FAKE_PROTOCOL_H_
