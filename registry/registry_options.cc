@@ -1,58 +1,32 @@
 #include "fairlead/registry/registry_options.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/url/typed.h"
 
 namespace fairlead {
 namespace {
 
-// No Java int, so it can only be the fallback.
-constexpr std::int64_t kUnreadable = std::numeric_limits<std::int64_t>::min();
-
-absl::StatusOr<std::int64_t> ReadInt(const Url& registry, std::string_view key, std::int64_t fallback,
-                                     std::int64_t least) {
-  const std::string_view text = registry.Param(key);
-  if (text.empty()) return fallback;
-  const std::int64_t value = registry.IntParam(key, kUnreadable);
-  if (value == kUnreadable || value < least) {
-    return absl::InvalidArgumentError(absl::StrCat("registry parameter ", ToAbsl(key), "=", ToAbsl(text),
-                                                   ": expected a whole number, at least ", least));
+absl::StatusOr<std::int32_t> ReadInt(const Url& registry, std::string_view key, std::int32_t fallback,
+                                     std::int32_t least) {
+  FAIRLEAD_ASSIGN_OR_RETURN(const std::int32_t value, IntParam(registry.parts(), key, fallback));
+  if (value < least) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("registry parameter ", ToAbsl(key), "=", value, ": expected at least ", least));
   }
   return value;
 }
 
-absl::Status ReadMillis(const Url& registry, std::string_view key, std::int64_t least,
+absl::Status ReadMillis(const Url& registry, std::string_view key, std::int32_t least,
                         std::chrono::milliseconds& value) {
-  FAIRLEAD_ASSIGN_OR_RETURN(const std::int64_t read, ReadInt(registry, key, value.count(), least));
+  const auto fallback = static_cast<std::int32_t>(value.count());
+  FAIRLEAD_ASSIGN_OR_RETURN(const std::int32_t read, ReadInt(registry, key, fallback, least));
   value = std::chrono::milliseconds(read);
   return absl::OkStatus();
-}
-
-// Dubbo's comma list: commas in a row are one, with the blanks around them; outer blanks stay, and so does an
-// empty first element.
-std::vector<std::string> SplitCommaList(std::string_view text) {
-  std::vector<std::string> elements;
-  constexpr std::string_view kBlanks = " \t\n\r\f\v";
-  std::size_t begin = 0;
-  while (true) {
-    const std::size_t comma = text.find(',', begin);
-    if (comma == std::string_view::npos) break;
-    std::string_view element = text.substr(begin, comma - begin);
-    const std::size_t last = element.find_last_not_of(kBlanks);
-    elements.emplace_back(element.substr(0, last == std::string_view::npos ? 0 : last + 1));
-    begin = text.find_first_not_of(',', comma);
-    if (begin != std::string_view::npos) begin = text.find_first_not_of(kBlanks, begin);
-    if (begin == std::string_view::npos) return elements;
-  }
-  elements.emplace_back(text.substr(begin));
-  return elements;
 }
 
 }  // namespace
@@ -67,9 +41,7 @@ absl::StatusOr<RegistryOptions> RegistryOptions::Parse(const Url& registry) {
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "session", 1, options.session));
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "retry.period", 1, options.retry_period));
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "missing.grace", 0, options.missing_grace));
-  constexpr std::int64_t kLeastInt = std::numeric_limits<std::int32_t>::min();
-  FAIRLEAD_ASSIGN_OR_RETURN(const std::int64_t times, ReadInt(registry, "retry.times", -1, kLeastInt));
-  options.retry_times = static_cast<int>(times);
+  FAIRLEAD_ASSIGN_OR_RETURN(options.retry_times, IntParam(registry.parts(), "retry.times", options.retry_times));
   if (!registry.Param("delay-notification").empty()) {
     std::chrono::milliseconds window{0};
     FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "delay-notification", 0, window));
@@ -78,7 +50,7 @@ absl::StatusOr<RegistryOptions> RegistryOptions::Parse(const Url& registry) {
   options.check = registry.BoolParam("check", true);
   options.simplified = registry.BoolParam("simplified", false);
   if (const std::string_view accepts = registry.Param("accepts"); !accepts.empty()) {
-    options.accepts = SplitCommaList(accepts);
+    for (const std::string_view element : SplitCommaList(accepts)) options.accepts.emplace_back(element);
   }
   options.group = std::string(registry.Param("group", "dubbo"));
   return options;
