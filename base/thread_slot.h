@@ -5,10 +5,31 @@
 
 namespace fairlead {
 
-// A small number for the calling thread: dense from 0, given at a thread's first use, reused after the thread
-// ended. The only process-wide state of the library besides the read domain; it holds nothing of any
-// Runtime. Thread-safe; a few instructions after the first call of a thread.
-std::uint32_t ThreadSlot();
+namespace internal {
+
+struct Reader;
+
+// What the library knows of the calling thread. All zero, hence without a constructor or a destructor: it can
+// be used before and after any other thread_local object of the thread.
+struct ThreadState {
+  std::uint32_t slot_plus_one = 0;
+  Reader* reader = nullptr;  // owned by the read domain; forgotten when the slot is given back
+};
+extern constinit thread_local ThreadState thread_state;
+
+std::uint32_t ClaimThreadSlot();
+
+}  // namespace internal
+
+// A small number for the calling thread: dense from 0 (always the smallest free one), given at a thread's first
+// use, reused after the thread ended. No two threads that live at one time share a number. Works in destructors
+// of thread_local objects and, after fork, in the child, where the numbers of all other threads are free again.
+// The only process-wide state of the library besides the read domain; it holds nothing of any Runtime.
+// Thread-safe; a few instructions after the first call of a thread, which locks and may allocate.
+inline std::uint32_t ThreadSlot() {
+  const std::uint32_t known = internal::thread_state.slot_plus_one;
+  return known != 0 ? known - 1 : internal::ClaimThreadSlot();
+}
 
 }  // namespace fairlead
 

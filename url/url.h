@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,8 @@ enum class Category : std::uint8_t { kProviders, kConsumers, kConfigurators, kRo
 inline constexpr int kCategoryCount = 4;
 // "providers", "consumers", "configurators", "routers".
 std::string_view CategoryName(Category category);
+// The inverse; absent for any other text.
+std::optional<Category> CategoryOf(std::string_view name);
 
 // An immutable url, cheap to copy (one counted reference), interned in a UrlPool.
 //
