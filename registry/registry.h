@@ -17,26 +17,38 @@ namespace fairlead {
 using Done = absl::AnyInvocable<void(absl::Status)>;
 
 // A service registry as directories and providers use it. All methods are called on the executor and return
-// at once; results come later through Done, on the executor, never inside the call. What fails is retried in
-// the background, so that the registry converges on what was asked; with `check=true` in the url the first
-// failure is also told to Done, otherwise Done gets OK once the wish is recorded.
+// at once; results come later through Done, on the executor, never inside the call, each exactly once. A Done
+// whose question was withdrawn (the opposite call, Unsubscribe, Destroy) gets kCancelled.
+//
+// What fails is retried in the background, so that the registry converges on the last thing asked. `check`
+// (default true, in the registry's url and in the url given) says who hears of a failure: with check=false
+// Done gets OK once the wish is recorded; with check=true Done waits for the registry, and a failure is told
+// and ends the wish, so that nothing happens later behind the back of a caller who was told "failed".
 class Registry {
  public:
   virtual ~Registry() = default;
 
   // Stores `url` in its category (`category`, default providers): ephemeral unless `dynamic=false`. Idempotent.
+  // An equal url with another text (a newer `timestamp`) replaces the earlier one. Not stored, and Done OK:
+  // `register=false`, interface `*`, `isExtra=true`, a protocol that the registry's `accepts` refuses.
+  // A url with port 0 counts as check=false. kInvalidArgument: no interface, or an unknown category.
   virtual void Register(const Url& url, Done done) = 0;
+  // Removes the url, whoever stored it. A failure is retried also after it was told (check=true).
   virtual void Unregister(const Url& url, Done done) = 0;
 
   // Notifies `listener` of every category of `consumer`'s `category` list (default providers) now and after
-  // each change. `first_notified` is called when every category had its first notification, or with the
-  // error, naming address and time, when check=true and the registry did not answer within `timeout`.
-  // A second listener of an equal url gets a full replay. Interface `*` subscribes to every service.
+  // each change. With check=true `first_notified` is called when every category had its first notification,
+  // or with kUnavailable, naming address and time, when the registry did not answer within `timeout`, which
+  // ends the subscription; with check=false it gets OK at once and the lists come when the registry can.
+  // A second listener of an equal url gets a full replay; the same pair again replaces itself.
+  // Interface `*` subscribes to every service: the listener sees the lists of all, told apart by
+  // Notification::service, and an empty list of each category when a service is gone.
   virtual void Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> listener, Done first_notified) = 0;
   // After the call no Notify of this pair follows. An unknown pair is ignored.
   virtual void Unsubscribe(const Url& consumer, const std::shared_ptr<NotifyListener>& listener) = 0;
 
-  // One look, no watch: the urls that match `query` in its categories.
+  // One look, no watch: the urls that match `query` in its categories. kUnavailable after `timeout`.
+  // kInvalidArgument for interface `*`: subscribe instead.
   virtual void Lookup(const Url& query, absl::AnyInvocable<void(absl::StatusOr<std::vector<Url>>)> done) = 0;
 
   virtual bool IsAvailable() const = 0;

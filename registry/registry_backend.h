@@ -23,7 +23,7 @@ namespace fairlead {
 // One answer about one path. `children` are raw names as stored (percent-encoded for ZooKeeper).
 struct ChildrenAnswer {
   std::uint64_t generation = 0;  // of the session that read it; a later session has a larger one
-  absl::Status status;           // not OK: nothing is known; the backend keeps trying, another answer follows
+  absl::Status status;           // not OK: nothing is known; a watch keeps trying and another answer follows
   bool missing = false;          // the path does not exist
   std::vector<std::string> children;
 };
@@ -35,7 +35,13 @@ using ConfigValue = absl::AnyInvocable<void(absl::StatusOr<std::optional<std::st
 // of operations, matching or caches; FailbackRegistry has those.
 //
 // Every method is called on the executor and returns at once. Every callback is called on the executor, never
-// inside a method of the backend. Services and raw urls are decoded text; the binding encodes for its product.
+// inside a method of the backend. Answers about one path come in the order in which the product gave them.
+// Put, Remove and Read are asked for only while a session is connected; each is answered once, or not at all when
+// the session was suspended or lost meanwhile (they are asked for again). Watches may be set at any time.
+// Services and raw urls are decoded text; the binding encodes for its product.
+//
+// Destroyed on the executor after Stop's `done`, or together with an executor that runs nothing any more; the
+// destructor calls nothing back.
 class RegistryBackend {
  public:
   enum class Session : std::uint8_t {
@@ -48,6 +54,7 @@ class RegistryBackend {
 
   virtual ~RegistryBackend() = default;
 
+  // Begins to connect, and keeps at it until Stop. Called once, before everything else.
   virtual void Start(absl::AnyInvocable<void(Session)> on_session) = 0;
 
   // Stores one url text. `dynamic`: vanishes with the session. OK when it already stands there as ours.

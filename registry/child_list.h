@@ -1,0 +1,85 @@
+#ifndef FAIRLEAD_REGISTRY_CHILD_LIST_H_
+#define FAIRLEAD_REGISTRY_CHILD_LIST_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+
+#include "fairlead/registry/url_hash.h"
+#include "fairlead/url/url.h"
+#include "fairlead/url/url_pool.h"
+
+namespace fairlead::internal {
+
+// The children of one path as last accepted: which texts, in which order, what url each is. Remembers of a text
+// only its length and a 64-bit hash: two of a million texts are taken for one with a chance of 1 in 10^7. Pure;
+// not thread-safe.
+class ChildList {
+ public:
+  static constexpr std::uint32_t kNew = ~std::uint32_t{0};
+
+  struct Child {
+    Url url;                // empty: unreadable
+    std::uint32_t came_from = kNew;  // index in the list before the last change
+    bool shadowed = false;  // another child is an equal url with a newer timestamp (or came first)
+  };
+  // A child that is no url, and why; without its password, cut to a readable length.
+  struct Unreadable {
+    std::uint32_t child = 0;
+    std::string text;
+    bool foreign = false;  // without the mark
+  };
+
+  // `seed` keys the hashes. `mark`, when not empty, is what the name of every url of this path holds; a child
+  // without it is somebody else's and as good as absent.
+  ChildList(UrlPool& pool, std::uint64_t seed, std::string_view mark) : pool_(pool), seed_(seed), mark_(mark) {}
+
+  // Accepts a full list and says whether it differs from the one before as a set of texts; if not, nothing
+  // changes, not even the order. Parses only texts that were not there. Linear: one hash and two probes a text.
+  bool Update(const std::vector<std::string>& texts);
+
+  const std::vector<Child>& children() const { return children_; }
+  bool empty() const { return children_.empty(); }
+  // There are urls here, and none of them can be read.
+  bool nothing_readable() const { return unreadable_.size() == children_.size() && foreign_ < children_.size(); }
+  const std::vector<Unreadable>& unreadable() const { return unreadable_; }
+
+ private:
+  struct Fingerprint {
+    std::uint64_t hash;
+    std::size_t length;
+    bool operator==(const Fingerprint&) const = default;
+    template <class H>
+    friend H AbslHashValue(H state, const Fingerprint& print) {
+      return H::combine(std::move(state), print.hash);
+    }
+  };
+  using Index = absl::flat_hash_map<Fingerprint, std::uint32_t>;
+
+  void Count(const Url& url);
+  void Uncount(const Url& url);
+
+  absl::StatusOr<Url> Read(const std::string& text) const;
+  void MarkShadowed();
+
+  UrlPool& pool_;
+  const std::uint64_t seed_;
+  const std::string_view mark_;
+  Index index_;
+  // How many children are an equal url. Kept from change to change, so that a list without twins, the usual
+  // one, costs what changed.
+  absl::flat_hash_map<Url, std::uint32_t, UrlHash> copies_;
+  std::size_t twins_ = 0;  // children beyond the first of their url
+  std::vector<Child> children_;
+  std::vector<Unreadable> unreadable_;
+  std::size_t foreign_ = 0;
+};
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_REGISTRY_CHILD_LIST_H_

@@ -1,0 +1,87 @@
+#ifndef FAIRLEAD_REGISTRY_FAILBACK_REGISTRY_H_
+#define FAIRLEAD_REGISTRY_FAILBACK_REGISTRY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "fairlead/registry/registry.h"
+#include "fairlead/registry/registry_backend.h"
+#include "fairlead/url/url.h"
+
+namespace fairlead {
+
+// What a registry is doing right now, for Explain, metrics and tests.
+struct RegistryStatus {
+  struct Counters {
+    std::uint64_t notifications = 0;    // calls of Notify
+    std::uint64_t unchanged = 0;        // full lists that said nothing new
+    std::uint64_t stale = 0;            // answers of an ended session, dropped
+    std::uint64_t skipped = 0;          // children that could not be read, each counted when it appeared
+    std::uint64_t retries = 0;          // operations tried again
+    std::uint64_t resync_repairs = 0;   // changes that only the periodic look found
+    std::uint64_t host_exceptions = 0;  // thrown by listeners and Done callbacks
+  };
+
+  std::string address;  // without credentials
+  bool connected = false;
+  absl::Status last_error;               // of the backend; OK when there was none
+  std::size_t registered = 0;            // urls that are to be in the registry
+  std::size_t unacknowledged = 0;        // operations that the registry has not confirmed
+  std::size_t subscriptions = 0;         // different consumer urls
+  std::size_t watches = 0;               // (service, category) pairs watched
+  std::vector<std::string> unreadable;   // children skipped now: "service/category: child and reason", no password
+  Counters counters;
+};
+
+// The registry that every product shares: what is wanted (registered urls, subscriptions) is the only truth, and
+// whatever the product does, the registry keeps at it until the product agrees. Knows no product: a
+// RegistryBackend stores, reads and watches.
+//
+// Registration. Operations of one url follow each other; the last wish wins. A failed one is tried again after a
+// jittered back-off from 200 ms up to `retry.period` (5 000), without end unless `retry.times` is
+// positive; a new session registers everything again, a resumed one what was not confirmed.
+//
+// Subscription. One watch of the backend per (service, category), shared by all subscriptions. Lists are compared
+// as sets of raw texts: a list that says nothing new is not passed on, and keeps its order; only new children are
+// parsed; unreadable ones are skipped, logged once and shown in status(); urls that differ in pid and timestamp
+// only collapse to the newest. A subscription hears of what matches it. A path that vanishes is kUnknown for
+// `missing.grace` (30 000), then kEmpty; one that was never there is kEmpty. As a belt, every list is read again
+// every `resync.period` (600 000, 0 = never).
+//
+// Dropping the last reference without Destroy stops the backend, from a task of its own. Listener and Done are
+// called on the executor, from tasks of the registry, and may call every method.
+class FailbackRegistry final : public Registry {
+ public:
+  // Starts `backend`. A registry parameter that cannot be read is logged, and its default used; factories refuse
+  // such a url before.
+  static std::shared_ptr<FailbackRegistry> Create(Url registry_url, std::unique_ptr<RegistryBackend> backend,
+                                                  RegistryContext context);
+  ~FailbackRegistry() override;
+
+  void Register(const Url& url, Done done) override;
+  void Unregister(const Url& url, Done done) override;
+  void Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> listener, Done first_notified) override;
+  void Unsubscribe(const Url& consumer, const std::shared_ptr<NotifyListener>& listener) override;
+  void Lookup(const Url& query, absl::AnyInvocable<void(absl::StatusOr<std::vector<Url>>)> done) override;
+  bool IsAvailable() const override;
+  std::string Describe() const override;
+  void Destroy(Done done) override;
+
+  RegistryStatus status() const;
+  // For the config center, which shares the registry's session. Valid until Destroy.
+  RegistryBackend& backend();
+
+ private:
+  class Core;
+  explicit FailbackRegistry(std::shared_ptr<Core> core);
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_REGISTRY_FAILBACK_REGISTRY_H_

@@ -1,0 +1,310 @@
+#include "fairlead/registry/registration_table.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "fairlead/base/strings.h"
+#include "fairlead/url/parameter_names.h"
+#include "fairlead/url/typed.h"
+
+namespace fairlead::internal {
+namespace {
+
+constexpr std::chrono::milliseconds kFirstRetry{200};
+
+// The product refused: it holds no text that it did not hold before. After any other failure the operation may
+// have been carried out.
+bool Refused(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsPermissionDenied(status) || absl::IsUnauthenticated(status) ||
+         absl::IsFailedPrecondition(status) || absl::IsUnimplemented(status) || absl::IsOutOfRange(status);
+}
+
+std::chrono::milliseconds RetryPeriod(const Url& url, const RegistryOptions& options) {
+  return std::chrono::milliseconds(std::max<std::int64_t>(1, url.IntParam("retry.period", options.retry_period.count())));
+}
+
+}  // namespace
+
+void RegistrationTable::Register(const Url& url, Done done) {
+  absl::StatusOr<RegistryKey> key = RegistryKeyOf(url.parts());
+  if (!key.ok()) return env_.PostAnswer(std::move(done), key.status());
+  if (!url.BoolParam("register", true) || url.BoolParam("isExtra", false) || key->service == "*" ||
+      !env_.options.Accepts(url.protocol())) {
+    return env_.PostAnswer(std::move(done), absl::OkStatus());
+  }
+  const EntryId id = IdOf(url, *std::move(key));
+  Entry& entry = entries_.at(id);
+  std::string text = RegisteredText(url, env_.options);
+  if (entry.wanted != text) {
+    TellWaiters(entry, absl::CancelledError("the url was registered again, or anew after it was unregistered"));
+    entry.url = url;
+    entry.wanted = std::move(text);
+    entry.insists = false;
+    entry.retry_waits = false;
+    entry.attempts = 0;
+    entry.backoff.Reset();
+  }
+  if (!Checks(url)) {
+    entry.insists = true;
+    env_.PostAnswer(std::move(done), absl::OkStatus());
+  } else if (entry.acknowledged == entry.wanted) {
+    env_.PostAnswer(std::move(done), absl::OkStatus());
+  } else {
+    Await(id, std::move(done));
+  }
+  Step(id);
+}
+
+void RegistrationTable::Unregister(const Url& url, Done done) {
+  absl::StatusOr<RegistryKey> key = RegistryKeyOf(url.parts());
+  if (!key.ok()) return env_.PostAnswer(std::move(done), key.status());
+  const bool known = ids_.contains(url);
+  const EntryId id = IdOf(url, *std::move(key));
+  Entry& entry = entries_.at(id);
+  if (!known) {
+    // Somebody else's: under the text as given, or as this library would have registered it.
+    entry.stored.push_back({url.ToFullString(), false});
+    std::string registered = RegisteredText(url, env_.options);
+    if (registered != entry.stored.front().text) entry.stored.push_back({std::move(registered), false});
+  } else if (entry.wanted) {
+    TellWaiters(entry, absl::CancelledError("the url was unregistered"));
+    entry.wanted.reset();
+    entry.retry_waits = false;
+    entry.attempts = 0;
+    entry.backoff.Reset();
+  }
+  if (Checks(url)) {
+    Await(id, std::move(done));
+  } else {
+    env_.PostAnswer(std::move(done), absl::OkStatus());
+  }
+  Step(id);
+}
+
+RegistrationTable::Entry* RegistrationTable::Find(EntryId id) {
+  const auto at = entries_.find(id);
+  return at == entries_.end() ? nullptr : &at->second;
+}
+
+RegistrationTable::EntryId RegistrationTable::IdOf(const Url& url, RegistryKey key) {
+  const auto [at, added] = ids_.try_emplace(url, 0);
+  if (!added) return at->second;
+  at->second = ++last_id_;
+  const std::chrono::milliseconds cap = RetryPeriod(url, env_.options);
+  entries_.try_emplace(at->second, url, std::move(key), Backoff(std::min(kFirstRetry, cap), 2 * kFirstRetry, cap));
+  return at->second;
+}
+
+// A consumer's url has no port; nobody waits for it.
+bool RegistrationTable::Checks(const Url& url) const {
+  return env_.options.check && url.BoolParam(names::kCheck, true) && url.port() != 0;
+}
+
+void RegistrationTable::Await(EntryId id, Done done) {
+  const std::uint64_t waiter = ++last_id_;
+  Timer deadline = env_.After(env_.options.timeout, [this, id, waiter] { OnDeadline(id, waiter); });
+  entries_.at(id).waiters.push_back({waiter, std::move(done), std::move(deadline)});
+}
+
+void RegistrationTable::OnDeadline(EntryId id, std::uint64_t waiter) {
+  Entry* entry = Find(id);
+  if (entry == nullptr) return;
+  const auto at = std::find_if(entry->waiters.begin(), entry->waiters.end(),
+                               [waiter](const Waiter& one) { return one.id == waiter; });
+  if (at == entry->waiters.end()) return;
+  env_.PostAnswer(std::move(at->done), env_.NoAnswer(entry->url.ToString()));
+  entry->waiters.erase(at);
+  if (entry->wanted && entry->waiters.empty() && !entry->insists) {
+    Withdraw(*entry);
+    Step(id);
+  }
+}
+
+void RegistrationTable::TellWaiters(Entry& entry, const absl::Status& status) {
+  for (Waiter& waiter : std::exchange(entry.waiters, {})) env_.PostAnswer(std::move(waiter.done), status);
+}
+
+bool RegistrationTable::Settled(const Entry& entry) {
+  if (!entry.wanted) return entry.stored.empty();
+  return entry.acknowledged == entry.wanted && entry.stored.size() == 1;
+}
+
+void RegistrationTable::Step(EntryId id) {
+  Entry* const entry = Find(id);
+  if (entry == nullptr || entry->operation != 0) return;
+  if (Settled(*entry)) {
+    TellWaiters(*entry, absl::OkStatus());
+    if (!entry->wanted) {
+      ids_.erase(entry->url);
+      entries_.erase(id);
+    }
+    return;
+  }
+  if (!env_.connected || entry->retry_waits) return;
+  // The new text first: between the two operations consumers see the url twice, which they take for one, and
+  // never not at all.
+  if (entry->wanted && entry->acknowledged != entry->wanted) return Put(id, *entry);
+  const auto old = std::find_if(entry->stored.begin(), entry->stored.end(),
+                                [entry](const Stored& one) { return one.text != entry->wanted; });
+  Remove(id, *entry, old->text);
+}
+
+void RegistrationTable::Put(EntryId id, Entry& entry) {
+  const std::string text = *entry.wanted;
+  const bool stood_before = std::any_of(entry.stored.begin(), entry.stored.end(),
+                                        [&text](const Stored& one) { return one.text == text; });
+  if (!stood_before) entry.stored.push_back({text, entry.dynamic});
+  const std::uint64_t operation = entry.operation = ++last_id_;
+  env_.backend->Put(entry.key.service, entry.key.category, text, entry.dynamic,
+                    env_.Guarded([this, id, operation, text, stood_before](const absl::Status& status) {
+                      const Entry* now = Find(id);
+                      if (now != nullptr && now->operation == operation) OnPut(id, text, stood_before, status);
+                    }));
+}
+
+void RegistrationTable::OnPut(EntryId id, const std::string& text, bool stood_before, const absl::Status& status) {
+  Entry& entry = entries_.at(id);
+  entry.operation = 0;
+  if (status.ok()) {
+    entry.acknowledged = text;
+    entry.attempts = 0;
+    entry.backoff.Reset();
+    if (entry.wanted == text) TellWaiters(entry, absl::OkStatus());
+    return Step(id);
+  }
+  env_.Failed(status);
+  env_.context.log->Warn("FL-1-1", entry.url.ToString(), absl::StrCat("registering failed: ", status.ToString()));
+  if (!stood_before && Refused(status)) {
+    std::erase_if(entry.stored, [&text](const Stored& one) { return one.text == text; });
+  }
+  if (entry.wanted == text) {
+    const bool told = !entry.waiters.empty();
+    TellWaiters(entry, absl::UnavailableError(absl::StrCat("registry ", env_.options.address, " did not register ",
+                                                           entry.url.ToString(), ": ", status.ToString())));
+    if (told && !entry.insists) {
+      Withdraw(entry);
+    } else {
+      RetryLater(id, entry);
+    }
+  }
+  Step(id);
+}
+
+void RegistrationTable::Remove(EntryId id, Entry& entry, std::string text) {
+  if (entry.acknowledged == text) entry.acknowledged.reset();
+  const std::uint64_t operation = entry.operation = ++last_id_;
+  env_.backend->Remove(entry.key.service, entry.key.category, text,
+                       env_.Guarded([this, id, operation, text](const absl::Status& status) {
+                         const Entry* now = Find(id);
+                         if (now != nullptr && now->operation == operation) OnRemoved(id, text, status);
+                       }));
+}
+
+void RegistrationTable::OnRemoved(EntryId id, const std::string& text, const absl::Status& status) {
+  Entry& entry = entries_.at(id);
+  entry.operation = 0;
+  if (status.ok()) {
+    std::erase_if(entry.stored, [&text](const Stored& one) { return one.text == text; });
+    entry.attempts = 0;
+    entry.backoff.Reset();
+    return Step(id);
+  }
+  env_.Failed(status);
+  env_.context.log->Warn("FL-1-1", entry.url.ToString(), absl::StrCat("unregistering failed: ", status.ToString()));
+  if (!entry.wanted) {
+    TellWaiters(entry, absl::UnavailableError(absl::StrCat("registry ", env_.options.address, " did not unregister ",
+                                                           entry.url.ToString(), ": ", status.ToString())));
+  }
+  if (entry.wanted == text) return Step(id);
+  RetryLater(id, entry);
+}
+
+// Dubbo keeps a url whose registration failed with check=true, without a retry: a later recovery registers it
+// behind the back of a caller who was told that it is not. Here the wish ends; what stood before, stays.
+void RegistrationTable::Withdraw(Entry& entry) {
+  entry.wanted = entry.acknowledged;
+  entry.insists = entry.wanted.has_value();
+}
+
+void RegistrationTable::RetryLater(EntryId id, Entry& entry) {
+  entry.retry_waits = true;
+  const std::int64_t limit = entry.url.IntParam("retry.times", env_.options.retry_times);
+  // Used up: the operation rests until the next session or call, but is never forgotten.
+  if (++entry.attempts > limit && limit > 0) return;
+  entry.retry = env_.After(entry.backoff.Next(env_.random), [this, id] {
+    Entry* const now = Find(id);
+    if (now == nullptr || !now->retry_waits) return;
+    now->retry_waits = false;
+    ++env_.counters.retries;
+    Step(id);
+  });
+}
+
+template <class F>
+void RegistrationTable::ForEach(F f) {
+  std::vector<EntryId> ids;
+  ids.reserve(entries_.size());
+  for (const auto& [id, entry] : entries_) ids.push_back(id);
+  for (const EntryId id : ids) {
+    if (Entry* entry = Find(id)) f(id, *entry);
+  }
+}
+
+void RegistrationTable::OnReconnected() {
+  for (auto& [id, entry] : entries_) entry.operation = 0;
+}
+
+void RegistrationTable::ForgetSession(Entry& entry) {
+  entry.operation = 0;
+  entry.acknowledged.reset();
+  std::erase_if(entry.stored, [](const Stored& one) { return one.dynamic; });
+}
+
+void RegistrationTable::OnExpired() {
+  ForEach([this](EntryId id, Entry& entry) {
+    ForgetSession(entry);
+    Step(id);
+  });
+}
+
+void RegistrationTable::OnNewSession() {
+  for (auto& [id, entry] : entries_) ForgetSession(entry);
+}
+
+void RegistrationTable::Retry() {
+  ForEach([this](EntryId id, Entry& entry) {
+    entry.retry_waits = false;
+    entry.retry.Cancel();
+    entry.attempts = 0;
+    entry.backoff.Reset();
+    Step(id);
+  });
+}
+
+void RegistrationTable::Destroy(absl::AnyInvocable<void()> done) {
+  const std::shared_ptr<void> all(nullptr, [done = std::move(done)](void*) mutable { done(); });
+  for (auto& [id, entry] : entries_) {
+    TellWaiters(entry, absl::CancelledError("the registry was destroyed"));
+    if (!env_.connected || (entry.wanted && !entry.dynamic)) continue;
+    for (const Stored& one : entry.stored) {
+      env_.backend->Remove(entry.key.service, entry.key.category, one.text, [all](const absl::Status&) {});
+    }
+  }
+  entries_.clear();
+  ids_.clear();
+}
+
+std::size_t RegistrationTable::registered() const {
+  return static_cast<std::size_t>(std::count_if(
+      entries_.begin(), entries_.end(), [](const auto& one) { return one.second.wanted.has_value(); }));
+}
+
+std::size_t RegistrationTable::unacknowledged() const {
+  return static_cast<std::size_t>(
+      std::count_if(entries_.begin(), entries_.end(), [](const auto& one) { return !Settled(one.second); }));
+}
+
+}  // namespace fairlead::internal

@@ -1,0 +1,108 @@
+#ifndef FAIRLEAD_REGISTRY_REGISTRATION_TABLE_H_
+#define FAIRLEAD_REGISTRY_REGISTRATION_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+#include "fairlead/base/backoff.h"
+#include "fairlead/base/executor.h"
+#include "fairlead/registry/registry_environment.h"
+#include "fairlead/registry/registry_key.h"
+#include "fairlead/registry/url_hash.h"
+#include "fairlead/url/url.h"
+
+namespace fairlead::internal {
+
+// The urls that are to be in the registry, and the work of getting them there (or away). Each url has one entry
+// with what is wanted and what may be stored; Step issues the next operation that brings the two together, one at
+// a time, so that an answer is never mistaken for that of another wish. REQUIRES: executor.
+class RegistrationTable {
+ public:
+  explicit RegistrationTable(RegistryEnvironment& env) : env_(env) {}
+
+  void Register(const Url& url, Done done);
+  void Unregister(const Url& url, Done done);
+
+  // The session came back: what was asked and not answered is unknown and asked again.
+  void OnReconnected();
+  // The session is over: what was dynamic is gone.
+  void OnExpired();
+  // A new session: nothing is taken for granted.
+  void OnNewSession();
+  // Takes every entry's next step now, whatever back-off it waits for.
+  void Retry();
+
+  // Forgets everything. Every waiting Done gets kCancelled; if a session lives, dynamic urls are removed, and
+  // `done` is called when all that was answered. Final.
+  void Destroy(absl::AnyInvocable<void()> done);
+
+  std::size_t registered() const;
+  std::size_t unacknowledged() const;
+
+ private:
+  using EntryId = std::uint64_t;
+
+  // A text that stands in the registry, or may: an operation without an answer may have been carried out.
+  struct Stored {
+    std::string text;
+    bool dynamic = true;
+  };
+  struct Waiter {
+    std::uint64_t id = 0;
+    Done done;
+    Timer deadline;
+  };
+  struct Entry {
+    Entry(const Url& wished, RegistryKey place, Backoff pauses)
+        : url(wished), key(std::move(place)), dynamic(wished.BoolParam("dynamic", true)), backoff(pauses) {}
+
+    Url url;
+    RegistryKey key;
+    bool dynamic;
+    std::optional<std::string> wanted;
+    std::optional<std::string> acknowledged;  // confirmed in this session
+    std::vector<Stored> stored;
+    bool insists = false;  // a caller with check=false wants it: a failure does not end the wish
+    std::vector<Waiter> waiters;
+    std::uint64_t operation = 0;  // the one under way; 0 = none
+    bool retry_waits = false;
+    Timer retry;
+    Backoff backoff;
+    int attempts = 0;
+  };
+
+  Entry* Find(EntryId id);
+  EntryId IdOf(const Url& url, RegistryKey key);
+  bool Checks(const Url& url) const;
+  void Await(EntryId id, Done done);
+  void OnDeadline(EntryId id, std::uint64_t waiter);
+  void TellWaiters(Entry& entry, const absl::Status& status);
+
+  static bool Settled(const Entry& entry);
+  void Step(EntryId id);
+  void Put(EntryId id, Entry& entry);
+  void Remove(EntryId id, Entry& entry, std::string text);
+  void OnPut(EntryId id, const std::string& text, bool stood_before, const absl::Status& status);
+  void OnRemoved(EntryId id, const std::string& text, const absl::Status& status);
+  void Withdraw(Entry& entry);
+  void RetryLater(EntryId id, Entry& entry);
+  void ForgetSession(Entry& entry);
+  template <class F>
+  void ForEach(F f);
+
+  RegistryEnvironment& env_;
+  std::map<EntryId, Entry> entries_;  // in the order of the first wish
+  absl::flat_hash_map<Url, EntryId, UrlHash> ids_;
+  std::uint64_t last_id_ = 0;  // of entries, waiters and operations
+};
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_REGISTRY_REGISTRATION_TABLE_H_

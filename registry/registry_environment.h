@@ -1,0 +1,101 @@
+#ifndef FAIRLEAD_REGISTRY_REGISTRY_ENVIRONMENT_H_
+#define FAIRLEAD_REGISTRY_REGISTRY_ENVIRONMENT_H_
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+#include "fairlead/base/log.h"
+#include "fairlead/base/random.h"
+#include "fairlead/registry/failback_registry.h"
+#include "fairlead/registry/registry_backend.h"
+#include "fairlead/registry/registry_options.h"
+
+namespace fairlead::internal {
+
+// What the parts of one FailbackRegistry share: context, backend, session and the ways to call back. Owned by the
+// registry's shared state, whose lifetime `self` watches. REQUIRES: executor, for everything.
+struct RegistryEnvironment {
+  RegistryContext context;
+  RegistryOptions options;
+  std::unique_ptr<RegistryBackend> backend;
+  std::weak_ptr<void> self;
+  Random random;
+  bool connected = false;  // a session lives and its link is up
+  bool destroyed = false;
+  absl::Status last_error;
+  RegistryStatus::Counters counters;
+
+  Clock::SteadyTime Now() const { return context.clock->SteadyNow(); }
+
+  // Runs `task` later, as a task of its own; the registry lives until then.
+  template <class Task>
+  void Post(Task task) {
+    context.executor->Post([keep = self.lock(), task = std::move(task)]() mutable { task(); });
+  }
+
+  // A callback for the backend or a timer: does nothing once the registry is gone.
+  template <class F>
+  auto Guarded(F f) {
+    return [weak = self, f = std::move(f)](auto&&... args) mutable {
+      if (const auto keep = weak.lock()) f(std::forward<decltype(args)>(args)...);
+    };
+  }
+
+  template <class F>
+  [[nodiscard]] Timer After(std::chrono::nanoseconds delay, F f) {
+    return context.executor->After(delay, Guarded(std::move(f)));
+  }
+
+  // Calls into the host: what it throws is logged and counted, never passed on to the event loop.
+  template <class F>
+  void CallHost(std::string_view what, F f) {
+    try {
+      f();
+    } catch (const std::exception& error) {
+      HostThrew(what, error.what());
+    } catch (...) {
+      HostThrew(what, "something that is no std::exception");
+    }
+  }
+
+  void Answer(Done done, absl::Status status) {
+    if (!done) return;
+    CallHost("a Done callback", [&] { done(std::move(status)); });
+  }
+  void PostAnswer(Done done, absl::Status status) {
+    if (!done) return;
+    Post([this, done = std::move(done), status = std::move(status)]() mutable {
+      Answer(std::move(done), std::move(status));
+    });
+  }
+
+  void Failed(const absl::Status& status) { last_error = status; }
+
+  // "memory://h did not answer within 5000 ms (last error: ...)": what a caller with check=true is told.
+  absl::Status NoAnswer(std::string_view about) const {
+    return absl::UnavailableError(absl::StrCat(
+        "registry ", options.address, " did not answer within ", options.timeout.count(), " ms about ",
+        absl::string_view(about.data(), about.size()),
+        last_error.ok() ? "" : absl::StrCat("; last error: ", last_error.ToString()),
+        "; check the address, or use check=false to go on and wait in the background"));
+  }
+
+ private:
+  void HostThrew(std::string_view what, std::string_view text) {
+    ++counters.host_exceptions;
+    context.log->Error("FL-1-3", options.address,
+                       absl::StrCat(absl::string_view(what.data(), what.size()), " threw: ",
+                                    absl::string_view(text.data(), text.size())));
+  }
+};
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_REGISTRY_REGISTRY_ENVIRONMENT_H_
