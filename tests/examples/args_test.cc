@@ -42,7 +42,7 @@ TEST(ArgsDeathTest, ErrorsEndTheProgramWithCodeTwo) {
   using testing::ExitedWithCode;
   CommandLine line({"program", "thing", "--port=80x", "--host"});
   EXPECT_EXIT(line.Parse().Number("--port", 0, 65535), ExitedWithCode(2), "--port=80x: expected a whole number");
-  EXPECT_EXIT(line.Parse().Option("--host"), ExitedWithCode(2), "--host needs a value.*\nusage: program THING");
+  EXPECT_EXIT(line.Parse().Option("--host"), ExitedWithCode(2), "--host needs a value\nusage: program THING");
   EXPECT_EXIT(line.Parse().Finish(), ExitedWithCode(2), "unknown argument: thing");
   CommandLine empty({"program"});
   EXPECT_EXIT(empty.Parse().Positional("THING"), ExitedWithCode(2), "missing THING");
