@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -26,14 +27,14 @@ struct Options {
   // What registries, routers and policies exist; usually DefaultExtensions().
   ExtensionRegistry extensions;
   // Where the control plane runs. Default: one thread of its own, "fairlead", with all signals blocked.
-  std::shared_ptr<Executor> executor;
+  std::shared_ptr<Executor> executor = nullptr;
   const Clock* clock = &RealClock();
   // Fixes every draw. 0 = from the system's entropy.
   std::uint64_t seed = 0;
   LogSink log = StderrLogSink();
   // This machine's address in consumer urls and for override rules. Default: the address the system would use
   // to reach the registry.
-  std::string local_address;
+  std::string local_address = {};
   Compat compat = Compat::kStrict;
 };
 
