@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace fairlead::internal {
@@ -38,7 +39,9 @@ std::optional<std::string> SourceAddress(const std::string& host, std::uint16_t 
 }  // namespace
 
 std::string LocalAddressTowards(std::string_view host, std::uint16_t port) {
+  // "10.0.0.1:2181,10.0.0.2" is how a list of servers looks as a host.
   std::string numeric(host.substr(0, host.find(',')));
+  if (numeric.size() < host.size()) numeric.resize(std::min(numeric.size(), numeric.rfind(':')));
   if (numeric.size() > 2 && numeric.front() == '[' && numeric.back() == ']') {
     numeric = numeric.substr(1, numeric.size() - 2);
   }

@@ -16,7 +16,7 @@ declare -A may=(
   [directory]="base url rpc registry routing loadbalance directory"
   [cluster]="base url rpc registry routing loadbalance directory cluster"
   # Apart from cluster, which must not know a concrete registry: the list of what this build has.
-  [extensions]="registry registry/memory registry/zookeeper routing loadbalance cluster"
+  [extensions]="extensions registry registry/memory registry/zookeeper routing loadbalance cluster"
 )
 # Outside headers a public header of ours may show.
 public_outside='^(absl/status/[a-z_]+\.h|absl/functional/any_invocable\.h|absl/strings/string_view\.h)$'
