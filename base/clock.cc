@@ -12,8 +12,8 @@ class MachineClock final : public Clock {
 }  // namespace
 
 const Clock& RealClock() {
-  static const MachineClock clock;
-  return clock;
+  static const Clock* const clock = new MachineClock;
+  return *clock;
 }
 
 }  // namespace fairlead

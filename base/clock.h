@@ -2,6 +2,7 @@
 #define FAIRLEAD_BASE_CLOCK_H_
 
 #include <chrono>
+#include <cstdint>
 
 namespace fairlead {
 

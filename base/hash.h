@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_BASE_HASH_H_
 #define FAIRLEAD_BASE_HASH_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>

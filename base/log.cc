@@ -12,10 +12,13 @@ constexpr std::size_t kRememberedPairs = 1024;
 
 LogSink StderrLogSink() {
   return [](const LogRecord& record) {
-    const char letter = record.severity == Severity::kInfo ? 'I' : record.severity == Severity::kWarning ? 'W' : 'E';
+    const char letter = "IWE"[static_cast<int>(record.severity)];
     std::string line = "fairlead ";
     line += letter;
     line.append(" ").append(record.code).append(" ").append(record.subject).append(": ").append(record.text);
+    for (char& c : line) {
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    }
     line += '\n';
     std::fwrite(line.data(), 1, line.size(), stderr);
   };
@@ -25,24 +28,37 @@ Logger::Logger(LogSink sink, const Clock& clock) : sink_(std::move(sink)), clock
 
 void Logger::Log(Severity severity, std::string_view code, std::string_view subject, std::string_view text) {
   const auto now = clock_.SteadyNow();
-  const std::lock_guard lock(mutex_);
-  auto counted = counts_.find(code);
-  if (counted == counts_.end()) counted = counts_.emplace(std::string(code), 0).first;
-  ++counted->second;
-  if (!sink_) return;
+  const bool deliver = sink_ && in_sink_.load(std::memory_order_relaxed) != std::this_thread::get_id();
+  std::uint64_t held_back = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    auto counted = counts_.find(code);
+    if (counted == counts_.end()) counted = counts_.emplace(std::string(code), 0).first;
+    ++counted->second;
+    if (!deliver) return;
 
-  // Forgetting everything at once is the price of a bounded table; it only lets a few extra lines pass.
-  if (recent_.size() >= kRememberedPairs) recent_.clear();
-  auto [at, fresh] = recent_.try_emplace({std::string(code), std::string(subject)}, Recent{now, 0});
-  Recent& recent = at->second;
-  if (!fresh && now - recent.last < kQuietPeriod) {
-    ++recent.held_back;
-    return;
+    std::pair<std::string, std::string> pair(code, subject);
+    const auto known = recent_.find(pair);
+    if (known == recent_.end()) {
+      // Forgetting everything at once is the price of a bounded table; it only lets a few extra lines pass.
+      if (recent_.size() >= kRememberedPairs) recent_.clear();
+      recent_.emplace(std::move(pair), Recent{now, 0});
+    } else if (now - known->second.last < kQuietPeriod) {
+      ++known->second.held_back;
+      return;
+    } else {
+      held_back = std::exchange(known->second, Recent{now, 0}).held_back;
+    }
   }
   std::string full(text);
-  if (recent.held_back > 0) full += " (" + std::to_string(recent.held_back) + " like it held back)";
-  recent = {now, 0};
-  sink_({severity, code, subject, full});
+  if (held_back > 0) full += " (" + std::to_string(held_back) + " like it held back)";
+  const std::lock_guard lock(sink_mutex_);
+  in_sink_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  try {
+    sink_({severity, code, subject, full});
+  } catch (...) {
+  }
+  in_sink_.store(std::thread::id(), std::memory_order_relaxed);
 }
 
 std::uint64_t Logger::Count(std::string_view code) const {

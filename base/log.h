@@ -1,13 +1,14 @@
 #ifndef FAIRLEAD_BASE_LOG_H_
 #define FAIRLEAD_BASE_LOG_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "fairlead/base/clock.h"
@@ -25,10 +26,12 @@ struct LogRecord {
   std::string_view text;
 };
 
-// The host's hook. Called on whatever thread logs (never in a pick), one call at a time per Logger.
+// The host's hook. Called on whatever thread logs (never in a pick), one call at a time per Logger. It may use
+// the Logger: Count answers, a Log from within is counted but not delivered. What it throws is dropped.
 using LogSink = std::function<void(const LogRecord&)>;
 
-// Writes "fairlead W FL-1-2 subject: text" to standard error.
+// Writes "fairlead W FL-1-2 subject: text" to standard error; control characters, which would forge lines,
+// become spaces.
 LogSink StderrLogSink();
 
 // Limits repeats and counts: after a first line of a (code, subject) pair, further ones within a minute are
@@ -59,7 +62,9 @@ class Logger {
 
   const LogSink sink_;
   const Clock& clock_;
-  mutable std::mutex mutex_;
+  std::mutex sink_mutex_;                        // held around calls of sink_
+  std::atomic<std::thread::id> in_sink_{};       // the thread inside sink_
+  mutable std::mutex mutex_;                     // guards what follows; never held in a call of sink_
   std::map<std::pair<std::string, std::string>, Recent> recent_;
   std::map<std::string, std::uint64_t, std::less<>> counts_;
 };

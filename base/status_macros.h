@@ -1,6 +1,8 @@
 #ifndef FAIRLEAD_BASE_STATUS_MACROS_H_
 #define FAIRLEAD_BASE_STATUS_MACROS_H_
 
+#include <utility>
+
 // For .cc files. Leave the function with the status unless it is OK.
 #define FAIRLEAD_RETURN_IF_ERROR(expression)              \
   do {                                                    \

@@ -1,8 +1,7 @@
 #ifndef FAIRLEAD_BASE_STRINGS_H_
 #define FAIRLEAD_BASE_STRINGS_H_
 
-#include <functional>
-#include <string>
+#include <cstddef>
 #include <string_view>
 
 #include "absl/strings/string_view.h"
