@@ -95,6 +95,23 @@ TEST(Configurators, LaterHostsAndLargerPrioritiesWin) {
             "consumer://h/s?priority=9&side=consumer&t=7");
 }
 
+TEST(Configurators, EqualRulesKeepTheOrderOfTheNotification) {
+  std::vector<std::string> rules;
+  for (int i = 0; i < 100; ++i) {
+    rules.push_back("override://0.0.0.0/s?priority=" + std::to_string(i % 2) + "&t=" + std::to_string(i));
+  }
+  std::vector<int> order;
+  const Configurators configurators = Make(rules);
+  for (const Configurator& configurator : configurators.in_order()) {
+    order.push_back(std::stoi(std::string(configurator.url().Param("t"))));
+  }
+  ASSERT_THAT(order, SizeIs(100));
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(order[static_cast<std::size_t>(i)], 2 * i);
+    EXPECT_EQ(order[static_cast<std::size_t>(i + 50)], 2 * i + 1);
+  }
+}
+
 TEST(Configurators, RulesSeeWhatEarlierOnesHaveSet) {
   EXPECT_EQ(
       Apply({"override://0.0.0.0/s?priority=1&region=hz", "override://0.0.0.0/s?priority=2&~region=hz&x=1"},
