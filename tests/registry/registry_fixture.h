@@ -38,7 +38,9 @@ class RecordingListener final : public NotifyListener {
     std::string line = full.service + "/" + std::string(CategoryName(full.category)) + " " + KindName(full.kind);
     for (const Url& url : full.urls) line += " " + url.parts().Address();
     lines.push_back(line);
-    if (!all.empty()) EXPECT_GT(full.version, all.back().version);
+    if (!all.empty()) {
+      EXPECT_GT(full.version, all.back().version);
+    }
     all.push_back(std::move(full));
     const auto leave = [this] { inside_ = false; };
     if (then) {
