@@ -4,12 +4,12 @@
 #include <array>
 #include <atomic>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 #include "fairlead/base/hash.h"
+#include "fairlead/base/strings.h"
 #include "fairlead/loadbalance/smooth_schedule.h"
 #include "fairlead/loadbalance/spread_order.h"
 #include "fairlead/loadbalance/weighted_draw.h"
@@ -102,8 +102,8 @@ class RoundRobinSelector : public Selector {
   }
 
  protected:
-  std::string Describe(std::string_view order) const {
-    return absl::StrCat("roundrobin, ", seats_.size(), " providers, ", absl::string_view(order.data(), order.size()),
+  std::string DescribeTurns(std::string_view order) const {
+    return absl::StrCat("roundrobin, ", seats_.size(), " providers, ", ToAbsl(order),
                         global_ ? ", one cursor" : "");
   }
   bool global() const { return global_; }
@@ -135,7 +135,7 @@ class OrderSelector final : public RoundRobinSelector {
     return order_.At(position);
   }
 
-  std::string Describe() const override { return RoundRobinSelector::Describe(order_.Describe()); }
+  std::string Describe() const override { return DescribeTurns(order_.Describe()); }
 
  private:
   // A phase of its own for each thread keeps threads and consumers that start together from calling in step.
