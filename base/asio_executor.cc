@@ -70,6 +70,26 @@ class Strand : public std::enable_shared_from_this<Strand> {
   }
 
  private:
+  // What waits in the context. Destroyed without having been called, it tells that the context is gone and will never
+  // run what waits here; those tasks may hold the executor itself, so they must not wait for its end.
+  class Handler {
+   public:
+    Handler(std::shared_ptr<Strand> strand, void (*run)(Strand&)) : strand_(std::move(strand)), run_(run) {}
+    Handler(Handler&&) = default;
+    ~Handler() {
+      if (strand_ != nullptr) strand_->Close();
+    }
+    void operator()() { run_(*std::exchange(strand_, nullptr)); }
+    void operator()(const asio::error_code& error) {
+      const auto strand = std::exchange(strand_, nullptr);
+      if (error != asio::error::operation_aborted) run_(*strand);
+    }
+
+   private:
+    std::shared_ptr<Strand> strand_;
+    void (*run_)(Strand&);
+  };
+
   struct Entry;
   using Timers = std::multimap<TimePoint, std::shared_ptr<Entry>>;  // equal times keep the order of After
   struct Entry {
@@ -82,7 +102,7 @@ class Strand : public std::enable_shared_from_this<Strand> {
   void Schedule() {
     if (scheduled_) return;
     scheduled_ = true;
-    asio::post(context_, [self = shared_from_this()] { self->RunOne(); });
+    asio::post(context_, Handler(shared_from_this(), [](Strand& self) { self.RunOne(); }));
   }
 
   // One task a handler, so that a busy executor does not starve the host's own handlers.
@@ -109,9 +129,7 @@ class Strand : public std::enable_shared_from_this<Strand> {
   // REQUIRES: mutex_ held, timers_ not empty
   void Arm() {
     wake_->expires_at(timers_.begin()->first);
-    wake_->async_wait([self = shared_from_this()](const asio::error_code& error) {
-      if (error != asio::error::operation_aborted) self->CollectDue();
-    });
+    wake_->async_wait(Handler(shared_from_this(), [](Strand& self) { self.CollectDue(); }));
   }
 
   void CollectDue() {
