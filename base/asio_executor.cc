@@ -5,6 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
 #include <atomic>
 #include <chrono>
 #include <deque>
@@ -14,11 +18,6 @@
 #include <thread>
 #include <utility>
 
-#include <asio/executor_work_guard.hpp>
-#include <asio/io_context.hpp>
-#include <asio/post.hpp>
-#include <asio/steady_timer.hpp>
-
 namespace fairlead {
 namespace {
 
@@ -26,8 +25,8 @@ using Task = absl::AnyInvocable<void()>;
 using TimePoint = asio::steady_timer::time_point;
 
 // A strand that owns its tasks, which asio::strand does not: Close destroys them at once, a cancelled timer
-// takes its task out wherever it waits, and handlers left in a host's event loop hold nothing of ours but this
-// object, which after Close touches no io_context.
+// takes its task out wherever it waits, and handlers left in a host's event loop hold nothing of ours but
+// this object, which after Close touches no io_context.
 class Strand : public std::enable_shared_from_this<Strand> {
  public:
   explicit Strand(asio::io_context& context) : context_(context), wake_(std::in_place, context) {}
@@ -196,7 +195,8 @@ class SignalsBlocked {
   SignalsBlocked() {
     sigset_t all;
     sigfillset(&all);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&all, fault);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+      sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
@@ -219,8 +219,8 @@ class ThreadExecutor final : public Executor {
 
   ~ThreadExecutor() override {
     if (getpid() != owner_) {
-      // In a forked child there is no thread to join, and a lock may be held for ever by one that is not here.
-      // The reference of the vanished thread keeps the loop from being destroyed.
+      // In a forked child there is no thread to join, and a lock may be held for ever by one that is not
+      // here. The reference of the vanished thread keeps the loop from being destroyed.
       thread_.detach();
       return;
     }
