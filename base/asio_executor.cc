@@ -217,7 +217,10 @@ class ThreadExecutor final : public Executor {
     });
   }
 
-  ~ThreadExecutor() override {
+  ~ThreadExecutor() override { Stop(); }
+
+  void Stop() override {
+    if (stopped_.exchange(true)) return;
     if (getpid() != owner_) {
       // In a forked child there is no thread to join, and a lock may be held for ever by one that is not
       // here. The reference of the vanished thread keeps the loop from being destroyed.
@@ -249,6 +252,7 @@ class ThreadExecutor final : public Executor {
 
   const std::shared_ptr<Loop> loop_;
   std::thread thread_;
+  std::atomic<bool> stopped_{false};
   const pid_t owner_ = getpid();
 };
 

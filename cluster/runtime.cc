@@ -289,7 +289,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     Registered registered = std::move(at->second);
     registrations_.erase(at);
     FailbackRegistry& registry = *registered.registry->registry;
-    registry.Unregister(registered.url, [keep = std::move(registered), done = std::move(done)](absl::Status) mutable {
+    const Url url = registered.url;
+    registry.Unregister(url, [keep = std::move(registered), done = std::move(done)](absl::Status) mutable {
       if (done) done();
     });
   }
@@ -325,6 +326,9 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(Options options) {
   if (options.clock == nullptr) return absl::InvalidArgumentError("Options::clock is null; leave it out for the real one");
   const bool own_thread = options.executor == nullptr;
   if (own_thread) options.executor = MakeThreadExecutor("fairlead");
+  if (options.executor == nullptr) {
+    return absl::ResourceExhaustedError("no thread could be made for the control plane; raise the limit, or give Options::executor");
+  }
   if (options.seed == 0) {
     std::random_device entropy;
     options.seed = (std::uint64_t{entropy()} << 32) | entropy();
@@ -335,6 +339,16 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(Options options) {
 }
 
 Runtime::Runtime(std::shared_ptr<Core> core, bool own_thread) : core_(std::move(core)), own_thread_(own_thread) {}
+
+namespace {
+
+void StopWhenOver(const std::shared_ptr<Executor>& executor, std::shared_ptr<std::future<void>> over) {
+  if (over->wait_for(nanoseconds(0)) == std::future_status::ready) return executor->Stop();
+  auto timer = std::make_shared<Timer>();
+  *timer = executor->After(milliseconds(10), [executor, over = std::move(over), timer] { StopWhenOver(executor, over); });
+}
+
+}  // namespace
 
 Runtime::~Runtime() {
   // Runs Shutdown, or, when the host's executor throws the task away, takes the state apart where it stands.
@@ -351,14 +365,20 @@ Runtime::~Runtime() {
   const std::shared_ptr<Executor> executor = core_->executor();
   auto ending = std::make_shared<Ending>();
   ending->core = std::move(core_);
-  const bool wait = own_thread_ && !executor->RunsHere();
   executor->Post([ending = std::move(ending), over] {
     ending->ran = true;
     if (ending->core->closed()) return over->set_value();
     ending->core->Shutdown(nanoseconds(0), [over](absl::Status) { over->set_value(); });
   });
-  // Our own thread is joined when the last reference to its executor goes, so it must have had its say.
-  if (wait) future.wait_for(kGoodbye + milliseconds(500));
+  // Hosts may hold the executor through reports of availability, so its thread is ended here, not with its last
+  // reference. On that thread itself there is no waiting: it ends when the shutdown is over or gave up.
+  if (!own_thread_) return;
+  if (executor->RunsHere()) {
+    executor->Post([executor, future = std::make_shared<std::future<void>>(std::move(future))] { StopWhenOver(executor, future); });
+    return;
+  }
+  future.wait_for(kGoodbye + milliseconds(500));
+  executor->Stop();
 }
 
 absl::StatusOr<std::shared_ptr<Directory>> Runtime::Refer(std::string_view registry, std::string_view consumer,
