@@ -73,11 +73,7 @@ class RegistryFixture : public ::testing::Test {
   using Session = RegistryBackend::Session;
   using Operation = FakeBackend::Operation;
 
-  ~RegistryFixture() override {
-    registry_.reset();
-    if (backend_ != nullptr) FinishStop();
-    executor_->RunReady();
-  }
+  ~RegistryFixture() override { Close(); }
 
   RegistryContext Context(std::uint64_t seed = 1) { return {executor_, &clock_, &pool_, &log_, seed}; }
   Url U(std::string_view text) {
@@ -88,6 +84,7 @@ class RegistryFixture : public ::testing::Test {
 
   // A registry over a FakeBackend, connected unless told otherwise.
   FailbackRegistry& Open(std::string_view registry_url = "fake://h:1", bool connect = true) {
+    Close();
     backend_ = std::make_shared<FakeBackend::State>(executor_);
     registry_ = FailbackRegistry::Create(U(registry_url), std::make_unique<FakeBackend>(backend_), Context());
     if (connect) {
@@ -95,6 +92,11 @@ class RegistryFixture : public ::testing::Test {
       Run();
     }
     return *registry_;
+  }
+  void Close() {
+    registry_.reset();
+    if (backend_ != nullptr) FinishStop();
+    executor_->RunReady();
   }
   void FinishStop() {
     executor_->RunReady();

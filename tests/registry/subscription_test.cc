@@ -461,9 +461,6 @@ TEST_F(SubscriptionTest, ResyncTakesTurnsAndCanBeOff) {
   Advance(milliseconds(30'000));
   std::set<std::string> read(backend_->log.begin(), backend_->log.end());
   EXPECT_EQ(read.size(), 3u);
-  FinishStop();
-  registry_.reset();
-  FinishStop();
   Open("fake://h:1?resync.period=0");
   Subscribe(kAll);
   for (const Category category : {kProviders, Category::kConfigurators, Category::kRouters}) Push("a.B", category, {});
