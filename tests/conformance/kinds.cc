@@ -2,8 +2,12 @@
 
 namespace fairlead::conformance {
 
+void RegisterLoadBalanceKinds(KindTable& kinds);
 void RegisterUrlKinds(KindTable& kinds);
 
-void RegisterAllKinds(KindTable& kinds) { RegisterUrlKinds(kinds); }
+void RegisterAllKinds(KindTable& kinds) {
+  RegisterLoadBalanceKinds(kinds);
+  RegisterUrlKinds(kinds);
+}
 
 }  // namespace fairlead::conformance
