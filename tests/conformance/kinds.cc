@@ -2,16 +2,18 @@
 
 namespace fairlead::conformance {
 
-void RegisterConfiguratorKinds(KindTable& kinds);
-void RegisterRoutingKinds(KindTable& kinds);
 void RegisterUrlKinds(KindTable& kinds);
 void RegisterUrlVectorKinds(KindTable& kinds);
+void RegisterRoutingKinds(KindTable& kinds);
+void RegisterLoadBalanceKinds(KindTable& kinds);
+void RegisterConfiguratorKinds(KindTable& kinds);
 
 void RegisterAllKinds(KindTable& kinds) {
-  RegisterConfiguratorKinds(kinds);
-  RegisterRoutingKinds(kinds);
   RegisterUrlKinds(kinds);
   RegisterUrlVectorKinds(kinds);
+  RegisterRoutingKinds(kinds);
+  RegisterLoadBalanceKinds(kinds);
+  RegisterConfiguratorKinds(kinds);
 }
 
 }  // namespace fairlead::conformance
