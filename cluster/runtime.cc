@@ -5,7 +5,6 @@
 #include <future>
 #include <map>
 #include <random>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -29,19 +28,6 @@ constexpr milliseconds kDrain{10000};
 constexpr milliseconds kSweepPeriod{60000};
 // How much longer than its deadline a shutdown waits for registries to say good-bye.
 constexpr milliseconds kGoodbye{2000};
-
-// The last reference to the thread's executor may be dropped by a task on that thread, which cannot join itself.
-std::shared_ptr<Executor> OwnThread() {
-  auto executor = MakeThreadExecutor("fairlead");
-  Executor* raw = executor.get();
-  return {raw, [executor = std::move(executor)](Executor*) mutable {
-            if (!executor->RunsHere()) {
-              executor.reset();
-            } else {
-              std::thread([last = std::move(executor)]() mutable { last.reset(); }).detach();
-            }
-          }};
-}
 
 using Referred = absl::AnyInvocable<void(absl::StatusOr<std::shared_ptr<Directory>>)>;
 
@@ -338,7 +324,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
 absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(Options options) {
   if (options.clock == nullptr) return absl::InvalidArgumentError("Options::clock is null; leave it out for the real one");
   const bool own_thread = options.executor == nullptr;
-  if (own_thread) options.executor = OwnThread();
+  if (own_thread) options.executor = MakeThreadExecutor("fairlead");
   if (options.seed == 0) {
     std::random_device entropy;
     options.seed = (std::uint64_t{entropy()} << 32) | entropy();
