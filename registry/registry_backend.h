@@ -77,6 +77,13 @@ class RegistryBackend {
   virtual void WatchConfig(std::string_view group, std::string_view key, ConfigValue on_value) = 0;
   virtual void UnwatchConfig(std::string_view group, std::string_view key) = 0;
 
+  // Which applications offer a service at application level, where the product has Dubbo 3's mapping of services to
+  // applications: names joined by commas, empty = none. Looked at once, to tell why an interface has no provider.
+  virtual void ReadMapping(std::string_view service, absl::AnyInvocable<void(absl::StatusOr<std::string>)> once) {
+    (void)service;
+    once(std::string());
+  }
+
   // The opposite of the encoding a child name is stored with: decoded url text, or the raw text where the
   // product stores plain text. Parsing is FailbackRegistry's.
   virtual bool ChildrenAreEncoded() const = 0;
