@@ -3,6 +3,7 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -165,36 +166,46 @@ bool ForbidMembarrier() {
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-class ReadDomainFencesDeathTest : public ::testing::Test {
- protected:
-  // The child starts afresh, with a domain that has not chosen its fences yet.
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-};
+constexpr char kNoMembarrier[] = "FAIRLEAD_TEST_NO_MEMBARRIER";
 
-TEST_F(ReadDomainFencesDeathTest, WithoutMembarrierReadersFence) {
-  EXPECT_EXIT(
-      {
-        if (!ForbidMembarrier()) std::_Exit(2);
-        const Outcome outcome = RunTorture(2 * kObjects, 1, 1);
-        const bool good = internal::epoch_state.readers_fence && outcome.poisoned_looks == 0 &&
-                          outcome.waiting_after == 0 && outcome.freed == 2 * kObjects - 1;
-        std::_Exit(good ? 0 : 1);
-      },
-      ::testing::ExitedWithCode(0), "");
+TEST(ReadDomainFences, AreChosenByWhatTheKernelOffers) {
+  EXPECT_EQ(internal::epoch_state.readers_fence, std::getenv(kNoMembarrier) != nullptr);
+}
+
+// Runs the tests of the domain again in a process that never had membarrier.
+TEST(ReadDomainFences, WithoutMembarrierReadersFence) {
+  if (std::getenv(kNoMembarrier) != nullptr) GTEST_SKIP() << "is that process";
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    setenv(kNoMembarrier, "1", 1);
+    if (!ForbidMembarrier()) _exit(2);
+    execl("/proc/self/exe", "base_test", "--gtest_brief=1",
+          "--gtest_filter=ReadDomain.*:ReadDomainTorture.*:*AreChosen*", static_cast<char*>(nullptr));
+    _exit(3);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 #ifndef FAIRLEAD_INTERNAL_TSAN  // which does without membarrier
-TEST_F(ReadDomainFencesDeathTest, MembarrierForbiddenLaterFreesNothing) {
-  EXPECT_EXIT(
-      {
-        int freed = 0;
-        ReadDomain::Global().Retire([&] { ++freed; });
-        if (freed != 1 || internal::epoch_state.readers_fence) std::_Exit(3);
-        if (!ForbidMembarrier()) std::_Exit(2);
-        ReadDomain::Global().Retire([&] { ++freed; });
-        std::_Exit(freed == 1 && ReadDomain::Global().Poll() == 1 ? 0 : 1);
-      },
-      ::testing::ExitedWithCode(0), "");
+TEST(ReadDomainFences, MembarrierForbiddenLaterFreesNothing) {
+  if (std::getenv(kNoMembarrier) != nullptr) GTEST_SKIP() << "it never was allowed";
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    int freed = 0;
+    ReadDomain::Global().Retire([&] { ++freed; });
+    if (freed != 1) _exit(3);
+    if (!ForbidMembarrier()) _exit(2);
+    ReadDomain::Global().Retire([&] { ++freed; });
+    _exit(freed == 1 && ReadDomain::Global().Poll() == 1 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 #endif
 
