@@ -69,8 +69,9 @@ class Strand : public std::enable_shared_from_this<Strand> {
   }
 
  private:
-  // What waits in the context. Destroyed without having been called, it tells that the context is gone and will never
-  // run what waits here; those tasks may hold the executor itself, so they must not wait for its end.
+  // What waits in the context. Destroyed without having been called, it tells that the context is gone and
+  // will never run what waits here; those tasks may hold the executor itself, so they must not wait for its
+  // end.
   class Handler {
    public:
     Handler(std::shared_ptr<Strand> strand, void (*run)(Strand&)) : strand_(std::move(strand)), run_(run) {}
