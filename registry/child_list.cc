@@ -35,20 +35,16 @@ absl::StatusOr<Url> ChildList::Read(const std::string& text) const {
 bool ChildList::Update(const std::vector<std::string>& texts) {
   std::vector<Fingerprint> prints;
   prints.reserve(texts.size());
-  for (const std::string& text : texts) {
-    prints.push_back({HashBytes(text, seed_), text.size()});
-  }
+  for (const std::string& text : texts) prints.push_back({HashBytes(text, seed_), text.size()});
+  if (SaysTheSame(prints)) return false;
+
   Index index;
   index.reserve(prints.size());
-  std::vector<std::uint32_t> chosen;
+  std::vector<std::uint32_t> chosen;  // without repetitions
   chosen.reserve(prints.size());
-  bool changed = false;
   for (std::uint32_t i = 0; i < prints.size(); ++i) {
-    if (!index.try_emplace(prints[i], static_cast<std::uint32_t>(chosen.size())).second) continue;
-    chosen.push_back(i);
-    changed = changed || !index_.contains(prints[i]);
+    if (index.try_emplace(prints[i], static_cast<std::uint32_t>(chosen.size())).second) chosen.push_back(i);
   }
-  if (!changed && index.size() == index_.size()) return false;
 
   std::vector<Child> children;
   children.reserve(chosen.size());
@@ -88,6 +84,18 @@ bool ChildList::Update(const std::vector<std::string>& texts) {
       std::count_if(unreadable_.begin(), unreadable_.end(), [](const Unreadable& child) { return child.foreign; }));
   if (twins_ > 0) MarkShadowed();
   return true;
+}
+
+bool ChildList::SaysTheSame(const std::vector<Fingerprint>& prints) const {
+  std::vector<bool> seen(children_.size());
+  std::size_t different = 0;
+  for (const Fingerprint& print : prints) {
+    const auto known = index_.find(print);
+    if (known == index_.end()) return false;
+    if (!seen[known->second]) ++different;
+    seen[known->second] = true;
+  }
+  return different == index_.size();
 }
 
 void ChildList::Count(const Url& url) {

@@ -64,6 +64,7 @@ class ChildList {
   void Count(const Url& url);
   void Uncount(const Url& url);
 
+  bool SaysTheSame(const std::vector<Fingerprint>& prints) const;
   absl::StatusOr<Url> Read(const std::string& text) const;
   void MarkShadowed();
 

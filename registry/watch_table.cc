@@ -101,7 +101,7 @@ bool WatchTable::OnMissing(Watch& watch) {
 }
 
 void WatchTable::EndGrace(Watch& watch) {
-  env_.context.log->Warn("FL-1-9", PathName(watch.list.key),
+  env_.context.log->Warn("FL-1-4", PathName(watch.list.key),
                          absl::StrCat("the path is missing for ", env_.options.missing_grace.count(),
                                       " ms: taken for empty"));
   OnChildren(watch, {});

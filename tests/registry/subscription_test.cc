@@ -229,7 +229,7 @@ TEST_F(SubscriptionTest, AVanishedPathIsUnknownForItsGraceThenEmpty) {
   EXPECT_THAT(listener->Take(), IsEmpty());
   Advance(milliseconds(1));
   EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers empty"));
-  EXPECT_EQ(recorder_.count("FL-1-9"), 1u);
+  EXPECT_EQ(recorder_.count("FL-1-4"), 1u);
 }
 
 // Field report dubbo-js #80: the tree is deleted and made again.
