@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-
 #include "fairlead/base/hash.h"
 #include "fairlead/url/match.h"
 
@@ -68,8 +67,9 @@ bool ChildList::Update(const std::vector<std::string>& texts) {
       child.url = *std::move(url);
       Count(child.url);
     } else {
-      unreadable.push_back({place, Shortened(url.ok() ? url->ToString() + ": not stored the way urls are stored here"
-                                                      : std::string(url.status().message())),
+      unreadable.push_back({place,
+                            Shortened(url.ok() ? url->ToString() + ": not stored the way urls are stored here"
+                                               : std::string(url.status().message())),
                             foreign});
     }
   }
@@ -80,8 +80,8 @@ bool ChildList::Update(const std::vector<std::string>& texts) {
   index_ = std::move(index);
   children_ = std::move(children);
   unreadable_ = std::move(unreadable);
-  foreign_ = static_cast<std::size_t>(
-      std::count_if(unreadable_.begin(), unreadable_.end(), [](const Unreadable& child) { return child.foreign; }));
+  foreign_ = static_cast<std::size_t>(std::count_if(unreadable_.begin(), unreadable_.end(),
+                                                    [](const Unreadable& child) { return child.foreign; }));
   if (twins_ > 0) MarkShadowed();
   return true;
 }
