@@ -20,6 +20,9 @@ class SlotTable {
   // Never destroyed: threads may outlive the static objects.
   static SlotTable& Get() {
     static SlotTable* const table = new SlotTable;
+    static const struct Unload {
+      ~Unload() { table->StopRecycling(); }
+    } unload;
     return *table;
   }
 
@@ -70,13 +73,6 @@ class SlotTable {
   pthread_key_t key_;
   bool has_key_ = false;
 };
-
-// Made when the program or module is loaded: a fork while another thread makes the table would leave the
-// child waiting for that thread.
-struct Loaded {
-  Loaded() { SlotTable::Get(); }
-  ~Loaded() { SlotTable::Get().StopRecycling(); }
-} loaded;
 
 }  // namespace
 

@@ -17,6 +17,8 @@ constexpr auto kPollPeriod = std::chrono::milliseconds(10);
 DirectoryCore::DirectoryCore(std::shared_ptr<Executor> executor, const Clock& clock, std::uint64_t seed,
                              Url consumer, absl::Status not_ready)
     : executor_(std::move(executor)), clock_(clock) {
+  // Made here, not by a first pick, which may run on a thread beside one that forks.
+  ReadDomain::Global();
   for (std::size_t i = 0; i < kCells; ++i) cells_[i].state.store(Mix64(seed + i), std::memory_order_relaxed);
   auto first = std::make_unique<DirectorySnapshot>();
   first->status = std::move(not_ready);

@@ -143,6 +143,16 @@ void ZkBackend::UnwatchConfig(std::string_view group, std::string_view key) {
   watches_.Remove(ZkWatches::Kind::kData, ZkConfigPath(session_->options().config_root, group, key));
 }
 
+void ZkBackend::ReadMapping(std::string_view service, absl::AnyInvocable<void(absl::StatusOr<std::string>)> once) {
+  const std::string path = ZkMappingPath(session_->options().root, service);
+  session_->Data(path, false, [path, once = std::move(once)](ZkReply reply) mutable {
+    if (reply.code == ZkCode::kNoNode) return once(std::string());
+    const absl::Status status = ZkStatus(reply, absl::StrCat("reading ", path));
+    if (!status.ok()) return once(status);
+    once(reply.data.value_or(std::string()));
+  });
+}
+
 std::string ZkBackend::Describe() const {
   return absl::StrCat(session_->options().address, ", ", session_->Describe());
 }

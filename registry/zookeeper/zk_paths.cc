@@ -57,6 +57,10 @@ std::string ZkConfigPath(std::string_view config_root, std::string_view group, s
   return Join(Join(config_root, group), key);
 }
 
+std::string ZkMappingPath(std::string_view root, std::string_view service) {
+  return Join(Join(root, "mapping"), service);
+}
+
 std::vector<std::string> ZkParents(std::string_view path) {
   std::vector<std::string> parents;
   for (std::size_t slash = path.find('/', 1); slash != std::string_view::npos;

@@ -10,6 +10,7 @@
 // Where Dubbo keeps things in ZooKeeper, byte for byte. Pure functions; inputs are decoded text.
 //
 //   <root>/<interface>/<category>/<url>      /dubbo/com.acme.Orders/providers/dubbo%3A%2F%2F10.0.0.1...
+//   <root>/mapping/<interface>               the interface is not encoded here
 //   <config root>/<group>/<key>              /dubbo/config/dubbo/com.acme.Orders::.condition-router
 namespace fairlead::internal {
 
@@ -31,6 +32,9 @@ std::string ZkConfigRoot(const UrlParts& registry);
 // Joined as Dubbo joins paths: empty segments are left out, a question mark ends the path, repeated slashes
 // are one.
 std::string ZkConfigPath(std::string_view config_root, std::string_view group, std::string_view key);
+
+// The node that names, joined by commas, the applications that offer a service at application level.
+std::string ZkMappingPath(std::string_view root, std::string_view service);
 
 // The paths above a path, topmost first, without the root of the tree.
 std::vector<std::string> ZkParents(std::string_view path);

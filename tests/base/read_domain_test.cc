@@ -292,6 +292,9 @@ TEST(ReadDomain, ForkWhileReadersAreInside) {
 }
 
 TEST(ReadDomain, ForkWhileAnotherThreadRetires) {
+  // Made first, as a Runtime does: a fork in the middle of making it would leave the child half of it.
+  Domain().Poll();
+  ThreadSlot();
   std::atomic<bool> stop{false};
   std::thread writer([&] {
     while (!stop) Domain().Retire([] {});
