@@ -34,7 +34,9 @@ class ZookeeperFixture : public ::testing::Test {
   }
   void SetUp() override {
     ASSERT_NE(server_, nullptr);
-    if (!server_->running()) ASSERT_TRUE(server_->Start().ok());
+    if (!server_->running()) {
+      ASSERT_TRUE(server_->Start().ok());
+    }
     ZkClient client(server_->address());
     for (const char* root : {"/dubbo", "/services", "/myroot"}) client.Delete(root);
     runtime_ = *Runtime::Create({.extensions = DefaultExtensions(), .seed = 5, .log = lines_.sink(), .local_address = "10.9.8.7"});
