@@ -5,7 +5,9 @@
 #include <atomic>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -130,6 +132,8 @@ class RoundRobinSelector : public Selector {
  protected:
   // The position that the next turn of the leading thread has, in steps where the order is a schedule.
   virtual std::uint64_t LeadPosition() const = 0;
+  // Of the first `steps` of a schedule.
+  virtual void CountTurns(std::uint64_t steps, std::unordered_map<Slot, std::int64_t>& turns) const = 0;
   std::string DescribeTurns(std::string_view order) const {
     return absl::StrCat("roundrobin, ", seats_.size(), " providers, ", ToAbsl(order), global_ ? ", one cursor" : "");
   }
@@ -164,12 +168,29 @@ SmoothAutomaton MakeAutomaton(std::span<const Seat> seats, std::span<const Credi
 
 std::vector<Credit> RoundRobinSelector::CreditsNow() const {
   if (credits_.empty() || !scheduled()) return {};
+  const std::uint64_t position = LeadPosition();
   SmoothAutomaton automaton = MakeAutomaton(seats_, credits_);
-  for (std::uint64_t left = LeadPosition(); left > 0; --left) automaton.Step();
   std::vector<Credit> now = credits_;
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    now[i].weight = automaton.accounts()[i].weight;
-    now[i].credit = automaton.accounts()[i].credit;
+  if (position == 0) return now;
+  if (automaton.SharesAccounts()) {
+    for (std::uint64_t left = position; left > 0; --left) automaton.Step();
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      now[i].weight = automaton.accounts()[i].weight;
+      now[i].credit = automaton.accounts()[i].credit;
+    }
+    return now;
+  }
+  // Everybody has gained its weight at each step, and paid the sum for each turn. Those in the list are the first
+  // credits, in its order.
+  std::unordered_map<Slot, std::int64_t> turns;
+  CountTurns(position, turns);
+  std::int64_t sum = 0;
+  for (const Seat& seat : seats_) sum += seat.weight;
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    const auto taken = turns.find(seats_[i].slot);
+    now[i].credit = automaton.CreditOf(i) + static_cast<std::int64_t>(position) * seats_[i].weight -
+                    (taken == turns.end() ? 0 : taken->second * sum);
+    now[i].weight = seats_[i].weight;
   }
   return now;
 }
@@ -217,6 +238,10 @@ class OrderSelector final : public RoundRobinSelector {
     return position == Cursors::kUnset ? 0 : position;
   }
 
+  void CountTurns(std::uint64_t steps, std::unordered_map<Slot, std::int64_t>& turns) const override {
+    for (std::uint64_t i = 0; i < steps; ++i) ++turns[order_.At(i)];
+  }
+
   const Order order_;
   const std::uint64_t seed_;
 };
@@ -238,9 +263,9 @@ std::vector<Credit> Inherit(std::span<const Seat> seats, std::vector<Credit> bef
   std::vector<Credit> credits;
   std::vector<bool> present(before.size());
   for (std::size_t i = 0; i < before.size(); ++i) known.emplace(before[i].identity, i);
-  std::unordered_map<std::uint64_t, bool> done;
+  std::unordered_set<std::uint64_t> done;
   for (const Seat& seat : seats) {
-    if (!done.emplace(seat.identity, true).second) continue;
+    if (!done.insert(seat.identity).second) continue;
     Credit credit{seat.identity, seat.weight, seat.configured, 0, 0};
     if (const auto found = known.find(seat.identity); found != known.end()) {
       present[found->second] = true;

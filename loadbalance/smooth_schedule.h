@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace fairlead {
@@ -33,7 +34,9 @@ class SmoothAutomaton {
 
   std::span<const std::int32_t> weights() const { return weights_; }
   std::span<const Account> accounts() const { return accounts_; }
-  bool IsFresh() const;         // no account that a member has holds a credit or another weight than that member's
+  std::int64_t CreditOf(std::size_t member) const;  // that the next step starts from
+  bool HasStaleWeights() const;  // some member's account has another weight
+  bool IsFresh() const;          // no stale weights, and no credit in any member's account
   bool SharesAccounts() const;
   std::uint64_t StateHash() const;
 
@@ -46,11 +49,12 @@ class SmoothAutomaton {
 // The picks of a SmoothAutomaton, worked out ahead. They become periodic: a few steps first (none when it is fresh),
 // then a loop, of sum(weights) / common divisor steps when members share no account.
 //
-// Building: members x steps. Reading: constant. Immutable; thread-safe.
+// Building: steps x distinct (weight, credit) pairs; steps x members when members share accounts. Reading: constant.
+// Immutable; thread-safe.
 class SmoothSchedule {
  public:
   // Absent when the loop would have more than `cap` steps, is not reached within 3 x cap of them, or building
-  // would take more than 2^22 x 3 member visits. A fresh automaton of equal weights is a loop of any length.
+  // would take more than 2^22 x 3 visits. A fresh automaton of equal weights is a loop of any length.
   static std::optional<SmoothSchedule> Make(SmoothAutomaton automaton, std::size_t cap);
 
   std::span<const std::uint32_t> steps() const { return steps_; }
@@ -58,6 +62,9 @@ class SmoothSchedule {
   std::size_t period() const { return steps_.size() - loop_; }
 
  private:
+  static std::optional<SmoothSchedule> Replay(SmoothAutomaton automaton, std::size_t cap);
+  static std::optional<SmoothSchedule> ByClasses(const SmoothAutomaton& automaton, std::size_t cap);
+
   std::vector<std::uint32_t> steps_;
   std::size_t loop_ = 0;
 };
