@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <future>
 #include <map>
 #include <random>
@@ -125,7 +126,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
         return done(std::move(status));
       }
       done(Registration([weak = self->weak_from_this(), id] {
-        if (const auto core = weak.lock()) core->executor()->Post([core, id] { core->Unregister(id, nullptr); });
+        if (const auto core = weak.lock()) core->executor()->Post([core, id] { core->Unregister(id); });
       }));
     });
   }
@@ -286,23 +287,31 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     Reference reference = std::move(at->second);
     references_.erase(at);
     reference.registry->registry->Unsubscribe(reference.consumer, reference.directory);
-    if (!reference.node.empty()) reference.registry->registry->Unregister(reference.node, [](absl::Status) {});
+    // Equal urls are one node in the registry: the last of them takes it away.
+    const bool shared = std::any_of(references_.begin(), references_.end(), [&](const auto& other) {
+      return other.second.registry == reference.registry && other.second.node == reference.node;
+    });
+    if (!reference.node.empty() && !shared) {
+      reference.registry->registry->Unregister(reference.node, [](absl::Status) {});
+    }
     RegistryDirectory& directory = *reference.directory;
     directory.Close(drain, [keep = std::move(reference), self = shared_from_this(), done = std::move(done)]() mutable {
       if (done) done();
     });
   }
 
-  void Unregister(std::uint64_t id, absl::AnyInvocable<void()> done) {
+  void Unregister(std::uint64_t id) {
     const auto at = registrations_.find(id);
     if (at == registrations_.end()) return;
     Registered registered = std::move(at->second);
     registrations_.erase(at);
+    const bool shared = std::any_of(registrations_.begin(), registrations_.end(), [&](const auto& other) {
+      return other.second.registry == registered.registry && other.second.url == registered.url;
+    });
+    if (shared) return;
     FailbackRegistry& registry = *registered.registry->registry;
     const Url url = registered.url;
-    registry.Unregister(url, [keep = std::move(registered), done = std::move(done)](absl::Status) mutable {
-      if (done) done();
-    });
+    registry.Unregister(url, [keep = std::move(registered)](absl::Status) {});
   }
 
   void CloseRegistries() {

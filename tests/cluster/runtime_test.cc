@@ -132,6 +132,17 @@ TEST_F(RuntimeTest, LeasesAndHandlesOutliveTheRuntime) {
   EXPECT_EQ(protocol_->deleted, 1);
 }
 
+TEST_F(RuntimeTest, EqualRegistrationsAreOneEntryUntilTheLastEnds) {
+  const std::string url = "dubbo://10.0.0.1:1/com.acme.Orders?timestamp=1";
+  auto first = *runtime_->Register(registry_, url), second = *runtime_->Register(registry_, url);
+  auto orders = *runtime_->Refer(registry_, "consumer://10.0.0.9/com.acme.Orders", protocol_);
+  first.Unregister();
+  auto other = *runtime_->Register(registry_, "dubbo://10.0.0.2:1/com.acme.Orders");
+  EXPECT_TRUE(Eventually([&] { return orders->List({}).size() == 2; }));
+  second.Unregister();
+  EXPECT_TRUE(Eventually([&] { return orders->List({}).size() == 1; }));
+}
+
 TEST_F(RuntimeTest, MayBeDestroyedByItsOwnThread) {
   std::promise<void> gone;
   runtime_->ReferAsync(registry_, "consumer://10.0.0.9/com.acme.Orders", protocol_,

@@ -27,7 +27,7 @@ start_provider() {  # NAME: the name comes back with every answer, as the region
   running[$1]=$!
   local i
   for ((i = 0; i < 100; ++i)); do
-    if grep -q '^registered dubbo://' "$work/$1"; then return; fi
+    if grep -qs '^registered dubbo://' "$work/$1"; then return; fi
     kill -0 "${running[$1]}" 2>/dev/null || fail "provider $1 ended"
     sleep 0.1
   done

@@ -80,13 +80,13 @@ TEST_F(RecordedTreesTest, TwoProcessesWithTwoGroupsEach) {
 
 TEST_F(RecordedTreesTest, ProvidersWithAnOverride) {
   auto provider = Load("raw_with_consumer");
-  const auto directory = Refer("consumer://10.9.8.7/org.demo.Svc?application=demo-consumer&timeout=5");
+  const auto directory = Refer("consumer://10.9.8.7/org.demo.Svc?application=demo-consumer&timeout=5", "missing.grace=1000");
   EXPECT_THAT(Addresses(*directory), ElementsAre("10.0.0.0:20880", "10.0.0.1:20880"));
   for (const Url& url : directory->List({})) EXPECT_EQ(url.Param("timeout"), "321");
   EXPECT_EQ(directory->consumer().Param("timeout"), "321") << "overrides hold for the consumer's own url too";
   ZkClient admin(server_->address());
   admin.Delete("/dubbo/org.demo.Svc/configurators");
-  EXPECT_TRUE(Eventually([&] { return directory->List({})[0].Param("timeout") == "5"; }, std::chrono::seconds(60)))
+  EXPECT_TRUE(Eventually([&] { return directory->List({})[0].Param("timeout") == "5"; }))
       << "the category's node was deleted: after missing.grace that means no override";
 }
 
