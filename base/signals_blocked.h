@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <initializer_list>
+
 namespace fairlead {
 
 // Blocks, while it lives, every signal on the calling thread but those that a fault raises on the faulting

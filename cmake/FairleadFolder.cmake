@@ -19,8 +19,8 @@ endif()
 
 add_library(fairlead_options INTERFACE)
 target_compile_features(fairlead_options INTERFACE cxx_std_20)
-target_compile_options(fairlead_options INTERFACE -Wall -Wextra -Wnon-virtual-dtor -Wshadow=local
-                       $<$<CXX_COMPILER_ID:Clang>:-Wno-shadow>)
+target_compile_options(fairlead_options INTERFACE -Wall -Wextra -Wnon-virtual-dtor
+                       $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
 if(FAIRLEAD_WERROR)
   target_compile_options(fairlead_options INTERFACE -Werror)
 endif()

@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 
 # One line a command: the compiler's own flags of each entry, without compiling to anything.
 sed -nE 's/^ *"command": "(.*)",?$/\1/p' "$build/compile_commands.json" |
-  sed -E 's#^(.*ccache )?[^ ]*(c\+\+|g\+\+)[^ ]* #clang++-14 -fsyntax-only #; s# -o [^ ]+ # #; s#\\"#"#g; s#\\\\"#\\"#g' |
+  sed -E 's#^(.*ccache )?[^ ]*(c\+\+|g\+\+)[^ ]* #clang++-14 -fsyntax-only #; s# -o [^ ]+ # #; s# -Wshadow=local##; s# -O2 # #; s#\\"#"#g; s#\\\\"#\\"#g' |
   sort -u >"$work/commands"
 while read -r header; do
   echo "g++ -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I $build/include -x c++ $source/$header"
