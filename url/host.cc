@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "absl/strings/match.h"
-
 #include "fairlead/base/strings.h"
 #include "fairlead/url/typed.h"
 

@@ -8,8 +8,8 @@
 
 namespace fairlead {
 
-// The host to connect to and to compare by: an IPv6 literal without brackets and in its shortest form (RFC 5952),
-// its zone kept after one '%' (`%25` is read as '%'). Every other host comes back as it is.
+// The host to connect to and to compare by: an IPv6 literal without brackets and in its shortest form (RFC
+// 5952), its zone kept after one '%' (`%25` is read as '%'). Every other host comes back as it is.
 std::string CanonicalHost(std::string_view host);
 
 // Is the whole text an IPv6 literal, with or without brackets and zone?

@@ -81,7 +81,8 @@ bool MatchesCategory(std::string_view category, std::string_view wanted) {
 bool Matches(const UrlParts& consumer, const UrlParts& provider) {
   const Text wanted = Interface(consumer), offered = Interface(provider);
   if (wanted != kAny && offered != kAny && wanted != offered) return false;
-  if (!MatchesCategory(provider.Param(names::kCategory, kProviders), consumer.Param(names::kCategory, kProviders))) {
+  if (!MatchesCategory(provider.Param(names::kCategory, kProviders),
+                       consumer.Param(names::kCategory, kProviders))) {
     return false;
   }
   if (!BoolParam(provider, names::kEnabled, true) && consumer.Param(names::kEnabled) != kAny) return false;
@@ -93,7 +94,8 @@ bool Matches(const UrlParts& consumer, const UrlParts& provider) {
 bool MatchesPushed(const UrlParts& consumer, const UrlParts& provider) {
   if (!MatchesCategory(kProviders, consumer.Param(names::kCategory, kProviders))) return false;
   const std::string_view asked = consumer.Param(names::kEnabled);
-  if (asked != kAny && !ParseJavaBool(asked.empty() ? provider.Param(names::kEnabled, "true") : asked)) return false;
+  if (asked != kAny && !ParseJavaBool(asked.empty() ? provider.Param(names::kEnabled, "true") : asked))
+    return false;
   return GroupAndVersionMatch(consumer, provider);
 }
 
@@ -111,8 +113,8 @@ bool IsProvider(const UrlParts& url) {
 }
 
 bool Matches(const ProtocolServiceKey& consumer, const ProtocolServiceKey& instance) {
-  return consumer.interface_name == instance.interface_name && MatchesRule(consumer.version, instance.version) &&
-         MatchesRule(consumer.group, instance.group) &&
+  return consumer.interface_name == instance.interface_name &&
+         MatchesRule(consumer.version, instance.version) && MatchesRule(consumer.group, instance.group) &&
          (consumer.protocol.empty() || MatchesRule(consumer.protocol, instance.protocol));
 }
 

@@ -5,9 +5,9 @@
 
 namespace fairlead {
 
-// What a consumer uses for a provider: the provider's url with the consumer's parameters over it, except those
-// that describe the provider (group, version, generic, release, dubbo, methods, timestamp, dubbo.tag), without
-// thread-pool keys, with `remote.application` = the provider's application. Dubbo's
+// What a consumer uses for a provider: the provider's url with the consumer's parameters over it, except
+// those that describe the provider (group, version, generic, release, dubbo, methods, timestamp, dubbo.tag),
+// without thread-pool keys, with `remote.application` = the provider's application. Dubbo's
 // DefaultProviderURLMergeProcessor.
 UrlParts MergeConsumer(const UrlParts& provider, const UrlParts::Params& consumer);
 

@@ -40,7 +40,8 @@ inline constexpr std::string_view kWarmup = "warmup";
 inline constexpr std::string_view kWeight = "weight";
 
 // What describes a provider, also when it does not say it: a consumer's value never stands in for it.
-inline constexpr std::array<std::string_view, 5> kProviderOnly = {"release", "dubbo", kMethods, kTimestamp, kTag};
+inline constexpr std::array<std::string_view, 5> kProviderOnly = {"release", "dubbo", kMethods, kTimestamp,
+                                                                  kTag};
 
 }  // namespace fairlead::names
 

@@ -4,7 +4,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-
 #include "fairlead/base/strings.h"
 #include "fairlead/url/utf8.h"
 
@@ -62,11 +61,13 @@ absl::StatusOr<std::string> PercentDecode(std::string_view text, MalformedUtf8 m
     run.clear();
     while (i < text.size() && text[i] == '%') {
       if (i + 3 > text.size()) {
-        return absl::InvalidArgumentError(absl::StrCat("truncated escape at offset ", i, ": '%' needs two hex digits"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("truncated escape at offset ", i, ": '%' needs two hex digits"));
       }
       const int high = HexDigit(text[i + 1]), low = HexDigit(text[i + 2]);
       if (high < 0 || low < 0) {
-        return absl::InvalidArgumentError(absl::StrCat("malformed escape at offset ", i, ": '%' needs two hex digits"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("malformed escape at offset ", i, ": '%' needs two hex digits"));
       }
       run += static_cast<char>(high << 4 | low);
       i += 3;

@@ -93,7 +93,8 @@ std::string Redacted(std::string_view text) {
     out.resize(kShown);
     out += "... (" + std::to_string(text.size()) + " bytes)";
   }
-  std::replace_if(out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
   return out;
 }
 

@@ -6,8 +6,9 @@
 
 namespace fairlead {
 
-// A url's text as a log line or an error may show it: the password, in decoded or percent-encoded text, and the
-// values of parameters called `password` become `***`, control characters become `?`, and a long text is cut. Linear.
+// A url's text as a log line or an error may show it: the password, in decoded or percent-encoded text, and
+// the values of parameters called `password` become `***`, control characters become `?`, and a long text is
+// cut. Linear.
 std::string Redacted(std::string_view text);
 
 }  // namespace fairlead

@@ -15,9 +15,12 @@ void AppendWithColon(std::string_view text, std::string& out) {
 
 }  // namespace
 
-bool HasInterface(const UrlParts& url) { return url.path.has_value() || !url.Param(names::kInterface).empty(); }
+bool HasInterface(const UrlParts& url) {
+  return url.path.has_value() || !url.Param(names::kInterface).empty();
+}
 
-std::string BuildServiceKey(std::string_view interface_name, std::string_view group, std::string_view version) {
+std::string BuildServiceKey(std::string_view interface_name, std::string_view group,
+                            std::string_view version) {
   std::string key;
   if (!group.empty()) {
     key += group;

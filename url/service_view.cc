@@ -19,7 +19,8 @@ std::string_view MethodValue(const UrlParts& url, std::string_view method, std::
 UrlParts ConsumerHalf(const UrlParts& consumer) {
   UrlParts half = consumer;
   half.params.EraseIf([](std::string_view key, std::string_view) {
-    return std::find(names::kProviderOnly.begin(), names::kProviderOnly.end(), key) != names::kProviderOnly.end();
+    return std::find(names::kProviderOnly.begin(), names::kProviderOnly.end(), key) !=
+           names::kProviderOnly.end();
   });
   return half;
 }
@@ -58,7 +59,8 @@ std::string_view ServiceView::RemoteApplication() const { return provider_.Param
 std::string_view ServiceView::Side() const { return consumer_.Param(names::kSide); }
 
 std::string ServiceView::ServiceKey() const {
-  return BuildServiceKey(ServiceInterface(), provider_.Param(names::kGroup), provider_.Param(names::kVersion));
+  return BuildServiceKey(ServiceInterface(), provider_.Param(names::kGroup),
+                         provider_.Param(names::kVersion));
 }
 
 std::string_view ServiceView::Path() const {

@@ -8,13 +8,13 @@
 
 namespace fairlead {
 
-// What a consumer says to all its providers: its url without the parameters that only a provider can state (release,
-// dubbo, methods, timestamp, dubbo.tag).
+// What a consumer says to all its providers: its url without the parameters that only a provider can state
+// (release, dubbo, methods, timestamp, dubbo.tag).
 UrlParts ConsumerHalf(const UrlParts& consumer);
 
-// A provider as a Dubbo 3.x consumer sees it without merging the two urls: three layers, looked up in the order
-// overrides, consumer, provider, where an empty value counts as absent. What identifies a provider (group, version,
-// its application) is always its own; interface and side are always the consumer's.
+// A provider as a Dubbo 3.x consumer sees it without merging the two urls: three layers, looked up in the
+// order overrides, consumer, provider, where an empty value counts as absent. What identifies a provider
+// (group, version, its application) is always its own; interface and side are always the consumer's.
 //
 // A view: cheap to make, valid while the three urls live.
 class ServiceView {
@@ -25,7 +25,8 @@ class ServiceView {
 
   std::string_view Param(std::string_view key, std::string_view fallback = {}) const;
   // Method values of the three layers first, so that a provider's method value beats a consumer's plain one.
-  std::string_view MethodParam(std::string_view method, std::string_view key, std::string_view fallback = {}) const;
+  std::string_view MethodParam(std::string_view method, std::string_view key,
+                               std::string_view fallback = {}) const;
   // Both sides' lists, the provider's first, for parameters that add up (filters, listeners).
   std::string JoinedParam(std::string_view key) const;
 

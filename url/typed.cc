@@ -5,7 +5,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-
 #include "fairlead/base/strings.h"
 
 namespace fairlead {
@@ -53,13 +52,13 @@ absl::StatusOr<std::int32_t> PositiveParam(const UrlParts& url, std::string_view
   return Positive(IntParam(url, key, fallback), fallback);
 }
 
-absl::StatusOr<std::int32_t> MethodIntParam(const UrlParts& url, std::string_view method, std::string_view key,
-                                            std::int32_t fallback) {
+absl::StatusOr<std::int32_t> MethodIntParam(const UrlParts& url, std::string_view method,
+                                            std::string_view key, std::int32_t fallback) {
   return AsInt(key, url.MethodParam(method, key), fallback);
 }
 
-absl::StatusOr<std::int32_t> MethodPositiveParam(const UrlParts& url, std::string_view method, std::string_view key,
-                                                 std::int32_t fallback) {
+absl::StatusOr<std::int32_t> MethodPositiveParam(const UrlParts& url, std::string_view method,
+                                                 std::string_view key, std::int32_t fallback) {
   return Positive(MethodIntParam(url, method, key, fallback), fallback);
 }
 

@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-
 #include "fairlead/url/url_parts.h"
 
-// Parameter values as numbers, booleans and lists, by the rules Dubbo reads them with. A peer that writes `1.5` or
-// `yes` is understood, or refused, exactly as a Java consumer would.
+// Parameter values as numbers, booleans and lists, by the rules Dubbo reads them with. A peer that writes
+// `1.5` or `yes` is understood, or refused, exactly as a Java consumer would.
 namespace fairlead {
 
 // Java's Integer.parseInt: an optional sign, then decimal digits only; no blanks; -2^31 .. 2^31-1.
@@ -26,15 +25,16 @@ bool ParseJavaBool(std::string_view text);
 absl::StatusOr<std::int32_t> IntParam(const UrlParts& url, std::string_view key, std::int32_t fallback);
 // The same; also `fallback` when the value is zero or negative.
 absl::StatusOr<std::int32_t> PositiveParam(const UrlParts& url, std::string_view key, std::int32_t fallback);
-absl::StatusOr<std::int32_t> MethodIntParam(const UrlParts& url, std::string_view method, std::string_view key,
-                                            std::int32_t fallback);
-absl::StatusOr<std::int32_t> MethodPositiveParam(const UrlParts& url, std::string_view method, std::string_view key,
-                                                 std::int32_t fallback);
+absl::StatusOr<std::int32_t> MethodIntParam(const UrlParts& url, std::string_view method,
+                                            std::string_view key, std::int32_t fallback);
+absl::StatusOr<std::int32_t> MethodPositiveParam(const UrlParts& url, std::string_view method,
+                                                 std::string_view key, std::int32_t fallback);
 bool BoolParam(const UrlParts& url, std::string_view key, bool fallback);
 bool MethodBoolParam(const UrlParts& url, std::string_view method, std::string_view key, bool fallback);
 
-// A comma list as Dubbo splits it: at blanks, commas, blanks. `a,,b` is [a, b]; a leading comma gives a first empty
-// element; trailing empty elements vanish; blanks outside of the first and the last element stay. Views of `text`.
+// A comma list as Dubbo splits it: at blanks, commas, blanks. `a,,b` is [a, b]; a leading comma gives a first
+// empty element; trailing empty elements vanish; blanks outside of the first and the last element stay. Views
+// of `text`.
 std::vector<std::string_view> SplitCommaList(std::string_view text);
 
 }  // namespace fairlead

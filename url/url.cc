@@ -12,8 +12,8 @@
 namespace fairlead {
 namespace {
 
-constexpr std::array<std::string_view, kCategoryCount> kCategoryNames = {"providers", "consumers", "configurators",
-                                                                         "routers"};
+constexpr std::array<std::string_view, kCategoryCount> kCategoryNames = {"providers", "consumers",
+                                                                         "configurators", "routers"};
 
 std::string_view View(const std::optional<std::string>& field) {
   return field.has_value() ? std::string_view(*field) : std::string_view();
@@ -21,7 +21,9 @@ std::string_view View(const std::optional<std::string>& field) {
 
 }  // namespace
 
-std::string_view CategoryName(Category category) { return kCategoryNames[static_cast<std::size_t>(category)]; }
+std::string_view CategoryName(Category category) {
+  return kCategoryNames[static_cast<std::size_t>(category)];
+}
 
 std::optional<Category> CategoryOf(std::string_view name) {
   const auto at = std::find(kCategoryNames.begin(), kCategoryNames.end(), name);
@@ -61,7 +63,8 @@ std::int64_t Url::timestamp_ms() const { return entry_ == nullptr ? 0 : entry_->
 Category Url::category() const { return entry_ == nullptr ? Category::kProviders : entry_->category; }
 
 std::size_t Url::Hash() const {
-  return entry_ == nullptr ? 0 : static_cast<std::size_t>(Mix64(entry_->address->hash ^ entry_->params->hash));
+  return entry_ == nullptr ? 0
+                           : static_cast<std::size_t>(Mix64(entry_->address->hash ^ entry_->params->hash));
 }
 
 bool operator==(const Url& a, const Url& b) {
@@ -69,8 +72,8 @@ bool operator==(const Url& a, const Url& b) {
   if (a.entry_ == nullptr || b.entry_ == nullptr) return false;
   const internal::UrlEntry &x = *a.entry_, &y = *b.entry_;
   if (x.address == y.address && x.params == y.params) return true;
-  // Within one pool different pointers mean different content, which nearly always shows in the hashes; urls of
-  // two pools, or a true collision, are settled by content.
+  // Within one pool different pointers mean different content, which nearly always shows in the hashes; urls
+  // of two pools, or a true collision, are settled by content.
   return x.address->hash == y.address->hash && x.params->hash == y.params->hash &&
          x.address->text == y.address->text && x.params->params == y.params->params;
 }

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-
 #include "fairlead/url/url_parts.h"
 
 namespace fairlead {
@@ -40,6 +39,7 @@ class Url {
   // Interns parts that code has built or edited.
   static Url Of(UrlParts parts, UrlPool& pool);
 
+  // Everything the text said, `pid` and `timestamp` included.
   const UrlParts& parts() const;
   std::string_view protocol() const;
   std::string_view host() const;  // as written; IPv6 brackets and scope are kept
@@ -55,7 +55,7 @@ class Url {
   bool BoolParam(std::string_view key, bool fallback) const;                 // true is "true" in any case
   std::int64_t IntParam(std::string_view key, std::int64_t fallback) const;  // fallback when not a Java int
   std::int64_t timestamp_ms() const;                                         // 0 when absent or no number
-  Category category() const;                                                 // kProviders when absent or unknown
+  Category category() const;  // kProviders when absent or unknown
   std::string_view Application() const { return Param("application"); }
 
   std::string ServiceKey() const { return parts().ServiceKey(); }

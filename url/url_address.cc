@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/url/host.h"
@@ -52,9 +51,9 @@ void FillFrom(const std::optional<std::string>& from, std::optional<std::string>
   if (IsEmpty(field) && !IsEmpty(from)) field = from;
 }
 
-// Where the credentials of `rest` (the text behind the protocol, without the query) end; kNone without any. An '@'
-// behind the first slash belongs to the path, unless a '#' or '/' before it stands where only a password can: then
-// the text up to the slash must be `user:...`, with no port in the colon's place.
+// Where the credentials of `rest` (the text behind the protocol, without the query) end; kNone without any.
+// An '@' behind the first slash belongs to the path, unless a '#' or '/' before it stands where only a
+// password can: then the text up to the slash must be `user:...`, with no port in the colon's place.
 std::size_t FindCredentialsEnd(std::string_view rest) {
   const std::size_t slash = rest.find('/');
   if (const std::size_t at = rest.substr(0, slash).rfind('@'); at != kNone) return at;
@@ -72,7 +71,8 @@ std::string WithBrackets(std::string_view literal) {
   return literal.front() == '[' ? std::string(literal) : absl::StrCat("[", ToAbsl(literal), "]");
 }
 
-// `[v6]` or `[v6%zone]:port`: the part in brackets, them included; empty when `text` begins with no such literal.
+// `[v6]` or `[v6%zone]:port`: the part in brackets, them included; empty when `text` begins with no such
+// literal.
 std::string_view BracketedHost(std::string_view text) {
   if (text.empty() || text.front() != '[') return {};
   const std::size_t close = text.find(']');
@@ -106,7 +106,8 @@ absl::StatusOr<UrlParts> ParseLenient(std::string_view text) {
     // Encoded text and file:/path have nothing that a person would spell in another way.
     absl::StatusOr<UrlParts> strict = UrlParts::ParseAny(text);
     if (strict.ok() && strict->protocol.has_value()) {
-      if (strict->host.has_value() && IsIpv6Literal(*strict->host)) strict->host = WithBrackets(*strict->host);
+      if (strict->host.has_value() && IsIpv6Literal(*strict->host))
+        strict->host = WithBrackets(*strict->host);
       return strict;
     }
   }
@@ -152,14 +153,17 @@ absl::StatusOr<UrlParts> ParseLenient(std::string_view text) {
 
 absl::StatusOr<UrlParts> ParseAddress(std::string_view address, const UrlParts& defaults) {
   address = TrimBlanks(address);
-  if (address.empty()) return absl::InvalidArgumentError("registry address is empty: expected protocol://host:port");
+  if (address.empty())
+    return absl::InvalidArgumentError("registry address is empty: expected protocol://host:port");
   std::string_view first = address;
   std::string backup;
   if (address.find("://") == kNone && address.find('?') == kNone) {
     const std::vector<std::string_view> hosts = SplitCommaList(address);
-    if (hosts.empty()) return absl::InvalidArgumentError("registry address has no host: expected host:port[,host:port]");
+    if (hosts.empty())
+      return absl::InvalidArgumentError("registry address has no host: expected host:port[,host:port]");
     first = hosts.front();
-    for (std::size_t i = 1; i < hosts.size(); ++i) absl::StrAppend(&backup, i > 1 ? "," : "", ToAbsl(hosts[i]));
+    for (std::size_t i = 1; i < hosts.size(); ++i)
+      absl::StrAppend(&backup, i > 1 ? "," : "", ToAbsl(hosts[i]));
   }
   FAIRLEAD_ASSIGN_OR_RETURN(UrlParts url, ParseLenient(first));
   if (!backup.empty()) url.params.insert_or_assign(kBackup, backup);
@@ -189,7 +193,8 @@ absl::StatusOr<std::vector<UrlParts>> ParseAddresses(std::string_view addresses,
     if (end == kNone) break;
     addresses.remove_prefix(end + 1);
   }
-  if (urls.empty()) return absl::InvalidArgumentError("registry addresses are empty: expected protocol://host:port");
+  if (urls.empty())
+    return absl::InvalidArgumentError("registry addresses are empty: expected protocol://host:port");
   return urls;
 }
 
@@ -197,7 +202,8 @@ std::vector<std::string> BackupAddresses(const UrlParts& url, std::int32_t defau
   const auto with_default_port = [&](std::string_view address) {
     const absl::StatusOr<HostPort> split = SplitHostPort(address);
     if (address.empty() || default_port <= 0 || !split.ok() || split->port > 0) return std::string(address);
-    const std::string host = IsIpv6Literal(split->host) ? WithBrackets(split->host) : std::string(split->host);
+    const std::string host =
+        IsIpv6Literal(split->host) ? WithBrackets(split->host) : std::string(split->host);
     return absl::StrCat(host, ":", default_port);
   };
   std::vector<std::string> addresses = {with_default_port(url.Address())};

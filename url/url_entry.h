@@ -11,8 +11,8 @@
 
 namespace fairlead::internal {
 
-// The address half of the canonical form, as one text that tells absent fields from empty ones. Urls are compared
-// by the pointer first; by the text only across pools.
+// The address half of the canonical form, as one text that tells absent fields from empty ones. Urls are
+// compared by the pointer first; by the text only across pools.
 struct CanonicalAddress {
   std::string text;
   std::uint64_t hash;

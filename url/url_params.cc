@@ -17,7 +17,8 @@ struct MethodKey {
     if (const int by_method = method.compare(text.substr(0, method.size())); by_method != 0) return by_method;
     text.remove_prefix(method.size());
     if (text.empty()) return 1;
-    if (text.front() != '.') return static_cast<unsigned char>('.') < static_cast<unsigned char>(text.front()) ? -1 : 1;
+    if (text.front() != '.')
+      return static_cast<unsigned char>('.') < static_cast<unsigned char>(text.front()) ? -1 : 1;
     return key.compare(text.substr(1));
   }
 };
@@ -47,7 +48,8 @@ UrlParams::UrlParams(std::initializer_list<value_type> items) {
 }
 
 UrlParams UrlParams::From(std::vector<value_type> items) {
-  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.first < b.first; });
+  std::stable_sort(items.begin(), items.end(),
+                   [](const Item& a, const Item& b) { return a.first < b.first; });
   // std::unique keeps the first of a run; the last one is wanted.
   auto out = items.begin();
   for (auto at = items.begin(); at != items.end(); ++at) {

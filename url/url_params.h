@@ -16,9 +16,9 @@ namespace internal {
 struct ParamsAccess;
 }
 
-// The parameters of a url: a map from key to value, sorted by bytes of the key, with the interface of a std::map
-// as far as urls need it. Copies share their content until one of them is written, so a copy costs two counted
-// references at most; the urls of one service share the parameters they have in common.
+// The parameters of a url: a map from key to value, sorted by bytes of the key, with the interface of a
+// std::map as far as urls need it. Copies share their content until one of them is written, so a copy costs
+// two counted references at most; the urls of one service share the parameters they have in common.
 //
 // Find: logarithmic. Insert and erase: linear in the number of parameters; From builds n of them in n log n.
 // Iterators give const pairs and are invalidated by every write. Reading is thread-safe, also of objects that

@@ -6,7 +6,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/url/parameter_names.h"
@@ -104,9 +103,9 @@ absl::StatusOr<UrlParts> ParseBodyOf(std::string_view whole, std::string_view bo
   return url;
 }
 
-// Dubbo's scanner of encoded parameters keeps offsets that point behind an escaped '=' or '&' (three characters).
-// Where an unescaped one stands, its neighbours lose characters; that is reproduced, with Java's characters being
-// UTF-16 units of a text that is ASCII in every name a registry writes.
+// Dubbo's scanner of encoded parameters keeps offsets that point behind an escaped '=' or '&' (three
+// characters). Where an unescaped one stands, its neighbours lose characters; that is reproduced, with Java's
+// characters being UTF-16 units of a text that is ASCII in every name a registry writes.
 class EncodedQuery {
  public:
   explicit EncodedQuery(std::string_view text) : text_(text) {}
@@ -188,13 +187,16 @@ void PrintParams(const UrlParams& params, std::span<const std::string_view> only
   bool wide = false;
   for (const auto& item : params) {
     if (item.first.empty()) continue;
-    if (!only.empty() && std::find(only.begin(), only.end(), std::string_view(item.first)) == only.end()) continue;
+    if (!only.empty() && std::find(only.begin(), only.end(), std::string_view(item.first)) == only.end())
+      continue;
     shown.push_back(&item);
     wide = wide || static_cast<unsigned char>(item.first.front()) >= 0xEE ||
-           std::any_of(item.first.begin(), item.first.end(), [](char c) { return static_cast<unsigned char>(c) >= 0xEE; });
+           std::any_of(item.first.begin(), item.first.end(),
+                       [](char c) { return static_cast<unsigned char>(c) >= 0xEE; });
   }
   if (wide) {
-    std::sort(shown.begin(), shown.end(), [](const auto* a, const auto* b) { return Utf16Less(a->first, b->first); });
+    std::sort(shown.begin(), shown.end(),
+              [](const auto* a, const auto* b) { return Utf16Less(a->first, b->first); });
   }
   for (const auto* item : shown) {
     if (item != shown.front()) {
@@ -303,7 +305,8 @@ void UrlParts::SetPath(std::string_view text) {
 }
 
 std::string UrlParts::ServiceInterface() const {
-  return std::string(Param(names::kInterface, path.has_value() ? std::string_view(*path) : std::string_view()));
+  return std::string(
+      Param(names::kInterface, path.has_value() ? std::string_view(*path) : std::string_view()));
 }
 
 std::string UrlParts::ServiceKey() const {
@@ -331,7 +334,9 @@ std::string UrlParts::Address() const {
 
 std::string UrlParts::ToString() const { return Print(*this, {}); }
 std::string UrlParts::ToFullString() const { return Print(*this, {.credentials = true}); }
-std::string UrlParts::ToIdentityString() const { return Print(*this, {.credentials = true, .params = false}); }
+std::string UrlParts::ToIdentityString() const {
+  return Print(*this, {.credentials = true, .params = false});
+}
 
 std::string UrlParts::QueryString() const {
   std::string out;

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-
 #include "fairlead/url/url_params.h"
 
 namespace fairlead {
@@ -34,17 +33,19 @@ struct UrlParts {
   static absl::StatusOr<UrlParts> ParseAny(std::string_view text);
   // The part before the `?`, decoded: what Parse reads it as, without parameters.
   static absl::StatusOr<UrlParts> ParseBody(std::string_view body);
-  // `a=1&b=2`, decoded, as Parse reads the text after the first `?`: `;` separates as `&` does, the last of equal
-  // keys wins, `default.k` also gives `k` unless that is there.
+  // `a=1&b=2`, decoded, as Parse reads the text after the first `?`: `;` separates as `&` does, the last of
+  // equal keys wins, `default.k` also gives `k` unless that is there.
   static Params ParseQuery(std::string_view query);
 
-  // A parameter's text; `fallback` when absent or empty (Dubbo's getParameter). Valid while the parameters are.
+  // A parameter's text; `fallback` when absent or empty (Dubbo's getParameter). Valid while the parameters
+  // are.
   std::string_view Param(std::string_view key, std::string_view fallback = {}) const;
   // nullptr when absent; an empty value is present.
   const std::string* Find(std::string_view key) const { return params.Find(key); }
   // `method.key` when non-empty (and, if a `methods` parameter exists, its text contains the method), else
   // Param(key, fallback).
-  std::string_view MethodParam(std::string_view method, std::string_view key, std::string_view fallback = {}) const;
+  std::string_view MethodParam(std::string_view method, std::string_view key,
+                               std::string_view fallback = {}) const;
   // `method.key` alone, under the same condition. nullptr when absent.
   const std::string* FindMethodParam(std::string_view method, std::string_view key) const;
 
@@ -68,7 +69,7 @@ struct UrlParts {
 // code units), empty keys dropped, values trimmed.
 struct UrlPrint {
   bool credentials = false;
-  bool service_key_as_path = false;            // Dubbo's toServiceString: the key of a registry instance
+  bool service_key_as_path = false;  // Dubbo's toServiceString: the key of a registry instance
   bool params = true;
   std::span<const std::string_view> only = {};  // when not empty, the only parameters printed
 };

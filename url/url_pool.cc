@@ -7,7 +7,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-
 #include "fairlead/base/hash.h"
 #include "fairlead/base/status_macros.h"
 #include "fairlead/url/host.h"
@@ -122,7 +121,8 @@ using EntryMap = absl::flat_hash_map<std::string_view, std::shared_ptr<UrlEntry>
 // What Dubbo's constructor does to any parts.
 void Normalise(UrlParts& parts) {
   parts.port = std::max(parts.port, 0);
-  if (parts.path.has_value() && !parts.path->empty() && parts.path->front() == '/') parts.SetPath(std::string(*parts.path));
+  if (parts.path.has_value() && !parts.path->empty() && parts.path->front() == '/')
+    parts.SetPath(std::string(*parts.path));
 }
 
 }  // namespace
@@ -203,7 +203,8 @@ struct UrlPool::Impl {
   ContentSet<CanonicalParams> params;
 };
 
-UrlPool::UrlPool(const Clock& clock, std::chrono::nanoseconds keep) : impl_(std::make_unique<Impl>(clock, keep)) {}
+UrlPool::UrlPool(const Clock& clock, std::chrono::nanoseconds keep)
+    : impl_(std::make_unique<Impl>(clock, keep)) {}
 UrlPool::~UrlPool() = default;
 
 absl::StatusOr<Url> UrlPool::Parse(std::string_view text) {
@@ -236,7 +237,8 @@ Url UrlPool::Intern(UrlParts parts) {
 std::size_t UrlPool::Sweep() {
   const Clock::SteadyTime now = impl_->clock.SteadyNow();
   const std::lock_guard lock(impl_->mutex);
-  const std::size_t freed = impl_->SweepEntries(impl_->by_text, now) + impl_->SweepEntries(impl_->by_parts, now);
+  const std::size_t freed =
+      impl_->SweepEntries(impl_->by_text, now) + impl_->SweepEntries(impl_->by_parts, now);
   if (freed > 0) {
     absl::erase_if(impl_->addresses, [](const auto& address) { return address.use_count() == 1; });
     absl::erase_if(impl_->params, [](const auto& params) { return params.use_count() == 1; });

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-
 #include "fairlead/base/clock.h"
 #include "fairlead/url/url.h"
 
@@ -28,7 +27,8 @@ class UrlPool {
   absl::StatusOr<Url> Parse(std::string_view text);
   Url Intern(UrlParts parts);
 
-  // Frees entries unused for `keep`. Linear in the pool. Returns how many were freed.
+  // Frees entries unused for `keep`, counted from the sweep that first found them unused, and the addresses
+  // and parameters that only they had. Linear in the pool. Returns how many entries were freed.
   std::size_t Sweep();
 
   struct Sizes {

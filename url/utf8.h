@@ -12,8 +12,8 @@ bool IsUtf8(std::string_view text);
 // Appends `text` with U+FFFD for each malformed piece, cut into pieces as Java's String does it. Linear.
 void AppendReplacingMalformed(std::string_view text, std::string& out);
 
-// Order by UTF-16 code units, which is how Java sorts strings: it differs from the order of bytes only where a
-// character above U+FFFF meets one of U+E000..U+FFFF. Linear.
+// Order by UTF-16 code units, which is how Java sorts strings: it differs from the order of bytes only where
+// a character above U+FFFF meets one of U+E000..U+FFFF. Linear.
 bool Utf16Less(std::string_view a, std::string_view b);
 
 }  // namespace fairlead

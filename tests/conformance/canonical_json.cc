@@ -70,13 +70,27 @@ void AppendString(const std::string& text, std::string& out) {
   out += '"';
   for (const char c : text) {
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      case '\b': out += "\\b"; break;
-      case '\f': out += "\\f"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\b':
+        out += "\\b";
+        break;
+      case '\f':
+        out += "\\f";
+        break;
       default:
         if (static_cast<unsigned char>(c) < 0x20) {
           out += "\\u00";
@@ -95,7 +109,8 @@ std::string FloatText(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
   std::array<char, 64> buffer;
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::scientific);
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::scientific);
   const std::string text(buffer.data(), end.ptr);
   const std::size_t e = text.find('e');
   const int exponent = std::stoi(text.substr(e + 1));
@@ -145,14 +160,28 @@ void Append(const Json& value, std::string& out) {
       out += ']';
       break;
     }
-    case Json::value_t::string: AppendString(value.get_ref<const std::string&>(), out); break;
-    case Json::value_t::boolean: out += value.get<bool>() ? "true" : "false"; break;
-    case Json::value_t::number_integer: out += std::to_string(value.get<std::int64_t>()); break;
-    case Json::value_t::number_unsigned: out += std::to_string(value.get<std::uint64_t>()); break;
-    case Json::value_t::number_float: out += FloatText(value.get<double>()); break;
-    case Json::value_t::binary: out.append(value.get_binary().begin(), value.get_binary().end()); break;
+    case Json::value_t::string:
+      AppendString(value.get_ref<const std::string&>(), out);
+      break;
+    case Json::value_t::boolean:
+      out += value.get<bool>() ? "true" : "false";
+      break;
+    case Json::value_t::number_integer:
+      out += std::to_string(value.get<std::int64_t>());
+      break;
+    case Json::value_t::number_unsigned:
+      out += std::to_string(value.get<std::uint64_t>());
+      break;
+    case Json::value_t::number_float:
+      out += FloatText(value.get<double>());
+      break;
+    case Json::value_t::binary:
+      out.append(value.get_binary().begin(), value.get_binary().end());
+      break;
     case Json::value_t::null:
-    case Json::value_t::discarded: out += "null"; break;
+    case Json::value_t::discarded:
+      out += "null";
+      break;
   }
 }
 

@@ -8,9 +8,9 @@
 
 namespace fairlead::conformance {
 
-// Parses strict JSON. Unlike the library's own parser it keeps integers of any length: those beyond 64 bits become
-// binary values that hold their digits. Throws std::runtime_error with the position of a mistake; a lone surrogate is
-// one, for no UTF-8 text, and so no case id, could be made of it.
+// Parses strict JSON. Unlike the library's own parser it keeps integers of any length: those beyond 64 bits
+// become binary values that hold their digits. Throws std::runtime_error with the position of a mistake; a
+// lone surrogate is one, for no UTF-8 text, and so no case id, could be made of it.
 Json ParseJson(std::string_view text);
 
 // The text that Python's json.dumps(x, sort_keys=True, ensure_ascii=False, separators=(',', ':')) gives.

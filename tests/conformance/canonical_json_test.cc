@@ -1,8 +1,8 @@
 #include "canonical_json.h"
 
-#include <stdexcept>
-
 #include <gtest/gtest.h>
+
+#include <stdexcept>
 
 namespace fairlead::conformance {
 namespace {
@@ -24,8 +24,10 @@ TEST(CanonicalJsonTest, OnlyQuotesBackslashesAndControlsAreEscaped) {
 TEST(CanonicalJsonTest, NumbersPrintAsPythonPrintsThem) {
   EXPECT_EQ(Canonical("[0,-0,-1,18446744073709551615,18446744073709551616,-99999999999999999999999]"),
             "[0,0,-1,18446744073709551615,18446744073709551616,-99999999999999999999999]");
-  EXPECT_EQ(Canonical("[1.0,-0.0,0.1,1e0,1E2,123456789.25,1e15,1e16,1e22,1.5e300,0.0001,0.00001,1.25e-7,5e-324]"),
-            "[1.0,-0.0,0.1,1.0,100.0,123456789.25,1000000000000000.0,1e+16,1e+22,1.5e+300,0.0001,1e-05,1.25e-07,5e-324]");
+  EXPECT_EQ(
+      Canonical("[1.0,-0.0,0.1,1e0,1E2,123456789.25,1e15,1e16,1e22,1.5e300,0.0001,0.00001,1.25e-7,5e-324]"),
+      "[1.0,-0.0,0.1,1.0,100.0,123456789.25,1000000000000000.0,1e+16,1e+22,1.5e+300,0.0001,1e-05,1.25e-07,5e-"
+      "324]");
   EXPECT_EQ(Canonical("[9007199254740993.0,0.30000000000000004,100,1e5]"),
             "[9007199254740992.0,0.30000000000000004,100,100000.0]");
 }

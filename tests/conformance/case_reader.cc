@@ -25,7 +25,8 @@ std::string ReadFile(const std::filesystem::path& path) {
   }
   const bool failed = got < 0;
   const bool truncated = gzclose(file) != Z_OK;  // the checksum is behind the last block
-  if (failed || truncated) throw std::runtime_error("cannot read " + path.string() + ": damaged or truncated");
+  if (failed || truncated)
+    throw std::runtime_error("cannot read " + path.string() + ": damaged or truncated");
   return text;
 }
 
@@ -38,9 +39,11 @@ Case MakeCase(std::string kind, std::string file, std::string where, Json whole)
   c.kind = std::move(kind);
   c.file = std::move(file);
   c.where = std::move(where);
-  if (!whole.is_object() || !whole.contains("in")) throw std::runtime_error("a case needs an `in` (" + c.where + ")");
+  if (!whole.is_object() || !whole.contains("in"))
+    throw std::runtime_error("a case needs an `in` (" + c.where + ")");
   const char* answer = whole.contains("out") ? "out" : "expect";
-  if (!whole.contains(answer)) throw std::runtime_error("a case needs an `out` or `expect` (" + c.where + ")");
+  if (!whole.contains(answer))
+    throw std::runtime_error("a case needs an `out` or `expect` (" + c.where + ")");
   c.in = whole["in"];
   c.out = whole[answer];
   c.id = CaseId(c.in);

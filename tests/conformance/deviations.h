@@ -9,9 +9,9 @@
 
 namespace fairlead::conformance {
 
-// Where Fairlead is deliberately better than Dubbo. The file: {"classes": [{"name", "reason", "right", "kinds": [..],
-// "ids": [..]}]}; `right` says what is right instead, an id counts for the listed kinds only, since kinds may share
-// an input.
+// Where Fairlead is deliberately better than Dubbo. The file: {"classes": [{"name", "reason", "right",
+// "kinds": [..], "ids": [..]}]}; `right` says what is right instead, an id counts for the listed kinds only,
+// since kinds may share an input.
 class Deviations {
  public:
   Deviations() = default;

@@ -8,9 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-
 #include "fairlead/url/url_parts.h"
-
 #include "runner.h"
 
 // How Java words its answers: absent values as null, errors as exception classes.

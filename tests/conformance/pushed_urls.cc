@@ -7,14 +7,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
-
 #include "fairlead/base/status_macros.h"
 #include "fairlead/url/match.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/percent.h"
 #include "fairlead/url/service_view.h"
 #include "fairlead/url/typed.h"
-
 #include "java_answers.h"
 
 namespace fairlead::conformance {
@@ -22,8 +20,8 @@ namespace {
 
 constexpr std::string_view kQuestion = "%3F", kAnd = "%26", kEquals = "%3D";
 
-// Java's parser of the address half: it takes every '@' and ':' behind the protocol, knows no fragment, and forgets a
-// host that has no port.
+// Java's parser of the address half: it takes every '@' and ':' behind the protocol, knows no fragment, and
+// forgets a host that has no port.
 absl::StatusOr<UrlParts> ParseAddressHalf(std::string text) {
   UrlParts url;
   if (text.find('/') != std::string::npos) {
@@ -112,7 +110,8 @@ absl::StatusOr<std::optional<PushedUrl>> ReadPushed(const std::string& stripped,
     params_text = stripped.substr(escaped + kQuestion.size());
     FAIRLEAD_ASSIGN_OR_RETURN(std::string address, PercentDecode(pushed.raw_address));
     FAIRLEAD_ASSIGN_OR_RETURN(pushed.url, ParseAddressHalf(std::move(address)));
-    FAIRLEAD_ASSIGN_OR_RETURN(const UrlParts params, UrlParts::ParseEncoded(std::string(kQuestion) + params_text));
+    FAIRLEAD_ASSIGN_OR_RETURN(const UrlParts params,
+                              UrlParts::ParseEncoded(std::string(kQuestion) + params_text));
     pushed.url.params = params.params;
   } else {
     pushed.raw_address = stripped.substr(0, plain);
@@ -179,9 +178,10 @@ Json AnswerToUrls(const Case& c) {
     Json step = {{"urls", urls}};
     if (keys.has_value()) {
       step["cache_keys"] = *keys;
-      step["reused_objects"] = !cached.has_value() ? 0 : std::count_if(keys->begin(), keys->end(), [&](const auto& key) {
-        return cached->count(key) > 0;
-      });
+      step["reused_objects"] =
+          !cached.has_value() ? 0 : std::count_if(keys->begin(), keys->end(), [&](const auto& key) {
+            return cached->count(key) > 0;
+          });
     }
     cached = std::move(keys);
     steps.push_back(std::move(step));

@@ -5,14 +5,13 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-
 #include "fairlead/url/url_parts.h"
-
 #include "runner.h"
 
-// What Dubbo 3.x's registry makes of the children of a `providers` node. The library reads a child with one parser
-// and interns the result; Java reads address and parameters apart, with an address parser of its own, and keeps texts
-// as keys. That part of Java is told here, so that the rest (parameters, matching, views) is compared exactly.
+// What Dubbo 3.x's registry makes of the children of a `providers` node. The library reads a child with one
+// parser and interns the result; Java reads address and parameters apart, with an address parser of its own,
+// and keeps texts as keys. That part of Java is told here, so that the rest (parameters, matching, views) is
+// compared exactly.
 namespace fairlead::conformance {
 
 struct PushedUrl {

@@ -140,7 +140,8 @@ class Run {
 
  private:
   static void Print(const std::string& kind, const Count& count) {
-    std::printf("%-36s %8d %8d %10d %8d\n", kind.c_str(), count.cases, count.passed, count.deviations, count.failed);
+    std::printf("%-36s %8d %8d %10d %8d\n", kind.c_str(), count.cases, count.passed, count.deviations,
+                count.failed);
   }
 
   static std::string Describe(const Case& c, const Outcome& outcome, const std::string* declared) {
@@ -168,7 +169,8 @@ int Main(int argc, char** argv) {
   try {
     Run run(*options, Deviations::Read(options->deviations));
     ReadCases(
-        options->folder, [&](const Case& c) { run.Add(c); }, [&](const std::string& file) { run.EndFile(file); });
+        options->folder, [&](const Case& c) { run.Add(c); },
+        [&](const std::string& file) { run.EndFile(file); });
     return run.Report();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "conformance_runner: %s\n", error.what());

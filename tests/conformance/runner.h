@@ -4,30 +4,30 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
-// Conformance cases: inputs with the answers of Dubbo Java. The runner reads a folder of them, asks a KindHandler
-// for Fairlead's answer and counts.
+// Conformance cases: inputs with the answers of Dubbo Java. The runner reads a folder of them, asks a
+// KindHandler for Fairlead's answer and counts.
 //
 // To add kinds: write <area>_kinds.cc with `void Register<Area>Kinds(KindTable& kinds)`, which calls
-// `kinds.Add("range", ExactKind(...))` for each; add the file to CMakeLists.txt and the call to kinds.cc. A kind
-// without a handler is shown as `not supported yet` and fails nothing.
+// `kinds.Add("range", ExactKind(...))` for each; add the file to CMakeLists.txt and the call to kinds.cc. A
+// kind without a handler is shown as `not supported yet` and fails nothing.
 namespace fairlead::conformance {
 
 using Json = nlohmann::json;
 
 struct Case {
-  // The file's name for generated corpora (`is_match`), `registry.<group>` or `routing.<kind>` for curated vectors.
+  // The file's name for generated corpora (`is_match`), `registry.<group>` or `routing.<kind>` for curated
+  // vectors.
   std::string kind;
-  std::string id;      // first 12 hex digits of the SHA-256 of the canonical `in`
-  std::string file;    // without the folder
-  std::string where;   // line or vector id, for the reader of a failure
+  std::string id;     // first 12 hex digits of the SHA-256 of the canonical `in`
+  std::string file;   // without the folder
+  std::string where;  // line or vector id, for the reader of a failure
   Json in;
-  Json out;            // `out`, or `expect` of the routing vectors
-  Json whole;          // the case with all its members
+  Json out;    // `out`, or `expect` of the routing vectors
+  Json whole;  // the case with all its members
 };
 
 struct Outcome {
@@ -35,7 +35,8 @@ struct Outcome {
   Json got;
 };
 
-// Answers one kind. May keep state between cases. A std::exception that it throws fails the case with its text.
+// Answers one kind. May keep state between cases. A std::exception that it throws fails the case with its
+// text.
 class KindHandler {
  public:
   virtual ~KindHandler() = default;

@@ -1,3 +1,5 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <zlib.h>
 
@@ -5,9 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 // The runner as a program: what it counts, prints and exits with.
 namespace {
@@ -23,7 +22,8 @@ class RunnerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(::testing::TempDir()) / ("fairlead_conformance_" + std::string(info->name()));
+    folder_ =
+        std::filesystem::path(::testing::TempDir()) / ("fairlead_conformance_" + std::string(info->name()));
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     Declare("");
@@ -39,8 +39,8 @@ class RunnerTest : public ::testing::Test {
   // Runs over the folder; the exit status comes back, the output is in output_.
   int Run(const std::string& arguments = "") {
     const std::string command = std::string(FAIRLEAD_CONFORMANCE_RUNNER) + " '" + folder_.string() +
-                                "' --deviations '" + (folder_ / "sub/deviations.json").string() + "' " + arguments +
-                                " 2>&1";
+                                "' --deviations '" + (folder_ / "sub/deviations.json").string() + "' " +
+                                arguments + " 2>&1";
     FILE* pipe = popen(command.c_str(), "r");
     output_.clear();
     char buffer[4096];
@@ -57,13 +57,15 @@ TEST_F(RunnerTest, PassesWhatIsRightAndIgnoresSubFolders) {
   Write("glob.jsonl", std::string(kRight) + "\n");
   Write("sub/glob.jsonl", std::string(kWrong) + "\n");
   EXPECT_EQ(Run(), 0) << output_;
-  EXPECT_THAT(output_, HasSubstr("glob                                        1        1          0        0"));
+  EXPECT_THAT(output_,
+              HasSubstr("glob                                        1        1          0        0"));
 }
 
 TEST_F(RunnerTest, FailsOnAnAlteredCase) {
   Write("glob.jsonl", std::string(kRight) + "\n" + kWrong + "\n");
   EXPECT_EQ(Run(), 1) << output_;
-  EXPECT_THAT(output_, HasSubstr("glob                                        2        1          0        1"));
+  EXPECT_THAT(output_,
+              HasSubstr("glob                                        2        1          0        1"));
   EXPECT_THAT(output_, HasSubstr(std::string("glob ") + kWrongId + " (glob.jsonl, line 2)"));
   EXPECT_THAT(output_, HasSubstr(R"(got      {"match":false})"));
   EXPECT_EQ(Run("--failures 0"), 1);
@@ -83,10 +85,13 @@ TEST_F(RunnerTest, ReadsCompressedFilesAndNoticesDamage) {
 TEST_F(RunnerTest, ReadsBothFormsOfVectors) {
   Write("registry_vectors.json", R"({"groups":{"glob":{"vectors":[{"id":"gl-1","in":["a*","b"],"out":true}]},
                                                "unheard":{"vectors":[{"in":1,"out":2}]}}})");
-  Write("routing_vectors.json", R"({"vectors":[{"kind":"glob","in":{"pattern":"a","value":"a"},"expect":true}]})");
+  Write("routing_vectors.json",
+        R"({"vectors":[{"kind":"glob","in":{"pattern":"a","value":"a"},"expect":true}]})");
   EXPECT_EQ(Run(), 1) << output_;
-  EXPECT_THAT(output_, HasSubstr("registry.glob                               1        0          0        1"));
-  EXPECT_THAT(output_, HasSubstr("routing.glob                                1        1          0        0"));
+  EXPECT_THAT(output_,
+              HasSubstr("registry.glob                               1        0          0        1"));
+  EXPECT_THAT(output_,
+              HasSubstr("routing.glob                                1        1          0        0"));
   EXPECT_THAT(output_, HasSubstr("registry.unheard                            1  not supported yet"));
   EXPECT_THAT(output_, HasSubstr("registry_vectors.json, gl-1"));
   EXPECT_EQ(Run("--kind routing"), 0) << output_;
@@ -97,14 +102,17 @@ TEST_F(RunnerTest, ReadsBothFormsOfVectors) {
 class DeviationTest : public RunnerTest {
  protected:
   void DeclareWrong(const std::string& kind) {
-    Declare(R"({"name":"n","reason":"r","right":"x","kinds":[")" + kind + R"("],"ids":[")" + kWrongId + "\"]}");
+    Declare(R"({"name":"n","reason":"r","right":"x","kinds":[")" + kind + R"("],"ids":[")" + kWrongId +
+            "\"]}");
   }
 };
 
 TEST_F(DeviationTest, ADeclaredDeviationIsNoFailure) {
   std::string cases = std::string(kWrong) + "\n";
   for (int i = 0; i < 19; ++i) {
-    cases += R"({"in":{"op":"glob","pattern":"a*","value":"a)" + std::to_string(i) + R"("},"out":{"match":true}})" "\n";
+    cases += R"({"in":{"op":"glob","pattern":"a*","value":"a)" + std::to_string(i) +
+             R"("},"out":{"match":true}})"
+             "\n";
   }
   Write("glob.jsonl", cases);
   EXPECT_EQ(Run(), 1) << output_;
@@ -112,7 +120,8 @@ TEST_F(DeviationTest, ADeclaredDeviationIsNoFailure) {
   EXPECT_EQ(Run(), 1) << output_;
   DeclareWrong("glob");
   EXPECT_EQ(Run(), 0) << output_;
-  EXPECT_THAT(output_, HasSubstr("glob                                       20       19          1        0"));
+  EXPECT_THAT(output_,
+              HasSubstr("glob                                       20       19          1        0"));
 }
 
 TEST_F(DeviationTest, MoreThanFivePercentAreTooMany) {

@@ -15,7 +15,6 @@
 #include "fairlead/url/service_view.h"
 #include "fairlead/url/typed.h"
 #include "fairlead/url/url_address.h"
-
 #include "java_answers.h"
 #include "pushed_urls.h"
 #include "runner.h"
@@ -47,7 +46,8 @@ Json DescribeUrl(const UrlParts& url) {
 }
 
 constexpr char kUrlConsumer[] =
-    "consumer://10.1.1.1/org.demo.Svc?interface=org.demo.Svc&category=providers,configurators,routers&side=consumer&"
+    "consumer://10.1.1.1/"
+    "org.demo.Svc?interface=org.demo.Svc&category=providers,configurators,routers&side=consumer&"
     "application=app-c&group=*&version=*";
 
 Json AnswerUrl(const Case& c) {
@@ -75,7 +75,8 @@ Json AnswerUrl(const Case& c) {
   } else {
     answer["cacheable"] = Json::array();
     if (pushed->has_value()) answer["cacheable"].push_back(DescribeView((*pushed)->url, half));
-    if (answer["cacheable"] == Json::array({answer["service_address"]})) answer["cacheable"] = "same_as_service_address";
+    if (answer["cacheable"] == Json::array({answer["service_address"]}))
+      answer["cacheable"] = "same_as_service_address";
   }
   return answer;
 }
@@ -225,17 +226,18 @@ void RegisterUrlKinds(KindTable& kinds) {
   kinds.Add("url_get", ExactKind(GetKind()));
   kinds.Add("to_urls", ExactKind(AnswerToUrls));
   kinds.Add("glob", ExactKind([](const Case& c) -> Json {
-    return {{"match", MatchesGlob(TextOrEmpty(c.in.at("pattern")), TextOrEmpty(c.in.at("value")))}};
-  }));
-  kinds.Add("is_match", ExactKind([](const Case& c) -> Json {
-    const UrlParts consumer = MustParse(c.in.at("consumer").get<std::string>());
-    const UrlParts provider = MustParse(c.in.at("provider").get<std::string>());
-    return {{"match", Matches(consumer, provider)}, {"match_addr", MatchesPushed(consumer, provider)}};
-  }));
+              return {{"match", MatchesGlob(TextOrEmpty(c.in.at("pattern")), TextOrEmpty(c.in.at("value")))}};
+            }));
+  kinds.Add(
+      "is_match", ExactKind([](const Case& c) -> Json {
+        const UrlParts consumer = MustParse(c.in.at("consumer").get<std::string>());
+        const UrlParts provider = MustParse(c.in.at("provider").get<std::string>());
+        return {{"match", Matches(consumer, provider)}, {"match_addr", MatchesPushed(consumer, provider)}};
+      }));
   kinds.Add("merge_url", ExactKind([](const Case& c) -> Json {
-    const UrlParts provider = MustParse(c.in.at("provider").get<std::string>());
-    return {{"full", MergeConsumer(provider, ParamsOf(c.in.at("local"))).ToFullString()}};
-  }));
+              const UrlParts provider = MustParse(c.in.at("provider").get<std::string>());
+              return {{"full", MergeConsumer(provider, ParamsOf(c.in.at("local"))).ToFullString()}};
+            }));
 }
 
 }  // namespace fairlead::conformance

@@ -15,7 +15,6 @@
 #include "fairlead/url/typed.h"
 #include "fairlead/url/url_address.h"
 #include "fairlead/url/url_pool.h"
-
 #include "java_answers.h"
 #include "pushed_urls.h"
 #include "runner.h"
@@ -27,10 +26,14 @@ namespace {
 std::string Text(const Json& in, const char* key) { return TextOrEmpty(in.at(key)); }
 
 Json DescribeParsed(const UrlParts& url) {
-  Json answer = {{"protocol", OrNull(url.protocol)}, {"username", OrNull(url.username)},
-                 {"password", OrNull(url.password)}, {"host", OrNull(url.host)},
-                 {"port", url.port},                 {"path", OrNull(url.path)},
-                 {"params", ParamsJson(url.params)}, {"full", url.ToFullString()},
+  Json answer = {{"protocol", OrNull(url.protocol)},
+                 {"username", OrNull(url.username)},
+                 {"password", OrNull(url.password)},
+                 {"host", OrNull(url.host)},
+                 {"port", url.port},
+                 {"path", OrNull(url.path)},
+                 {"params", ParamsJson(url.params)},
+                 {"full", url.ToFullString()},
                  {"service_key", KeyOrNull(url, url.ServiceKey())}};
   if (url.ToString() != url.ToFullString()) answer["str"] = url.ToString();
   return answer;
@@ -55,8 +58,9 @@ class Serialise {
     const std::string row = c.in.get<std::string>();
     const std::size_t open = row.find('('), close = row.rfind(')');
     const std::string method = row.substr(0, open);
-    const std::vector<std::string> arguments =
-        open == std::string::npos ? std::vector<std::string>() : Arguments(row.substr(open + 1, close - open - 1));
+    const std::vector<std::string> arguments = open == std::string::npos
+                                                   ? std::vector<std::string>()
+                                                   : Arguments(row.substr(open + 1, close - open - 1));
     UrlParts url = MustParse("dubbo://u:p@h:1/p?z=1&A=2&a=3&m.x=4&_=5&B=%20x");
     const std::vector<std::string_view> names(arguments.begin(), arguments.end());
     if (method == "toString") return Print(url, {.only = names});
@@ -77,7 +81,8 @@ class Serialise {
       return url.ToIdentityString();
     }
     if (method == "setAddress") {
-      if (const absl::Status status = SetAddress(arguments.at(0), url); !status.ok()) return JavaError(status);
+      if (const absl::Status status = SetAddress(arguments.at(0), url); !status.ok())
+        return JavaError(status);
     } else if (method == "setPath") {
       url.SetPath(arguments.at(0));
     } else if (method == "setProtocol") {
@@ -118,7 +123,8 @@ class Serialise {
   static std::map<std::string, std::string> Pairs(const std::vector<std::string>& arguments) {
     std::map<std::string, std::string> pairs;
     for (std::string item : arguments) {
-      item.erase(std::remove_if(item.begin(), item.end(), [](char x) { return x == '{' || x == '}'; }), item.end());
+      item.erase(std::remove_if(item.begin(), item.end(), [](char x) { return x == '{' || x == '}'; }),
+                 item.end());
       const std::size_t colon = item.find(':');
       pairs[item.substr(0, colon)] = item.substr(colon + 1);
     }
@@ -219,12 +225,16 @@ Json AnswerServiceAddress(const Case& c) {
     if (!read.ok()) return JavaError(read.status());
     if (!read->has_value()) return nullptr;
     const UrlParts url = ServiceView((*read)->url, ConsumerHalf(wants)).Own();
-    return {{"protocol", OrNull(url.protocol)}, {"host", OrNull(url.host)}, {"port", url.port},
-            {"path", OrNull(url.path)},         {"params", ParamsJson(url.params)}};
+    return {{"protocol", OrNull(url.protocol)},
+            {"host", OrNull(url.host)},
+            {"port", url.port},
+            {"path", OrNull(url.path)},
+            {"params", ParamsJson(url.params)}};
   };
   if (c.in.is_string()) {
     const std::string row = c.in.get<std::string>();
-    if (row.find("without parameters") != std::string::npos) return pushed(kConsumer9, "dubbo://10.0.0.1:20880/a.b.C");
+    if (row.find("without parameters") != std::string::npos)
+      return pushed(kConsumer9, "dubbo://10.0.0.1:20880/a.b.C");
     if (row.find("without port") != std::string::npos) {
       Json answer = pushed("consumer://10.0.0.9/a.b.C?version=1", "dubbo://10.0.0.1/a.b.C?version=1");
       answer.erase("protocol");
@@ -237,7 +247,8 @@ Json AnswerServiceAddress(const Case& c) {
   provider.params.insert_or_assign("check", "false");
   const ServiceView view(provider, half);
   Json plain = Json::object();
-  for (const auto& [key, value] : c.out.at("get_parameter").items()) plain[key] = NullIfEmpty(view.Param(key));
+  for (const auto& [key, value] : c.out.at("get_parameter").items())
+    plain[key] = NullIfEmpty(view.Param(key));
   return {{"get_parameter", plain},
           {"get_application", view.Application()},
           {"get_remote_application", view.RemoteApplication()},
@@ -250,24 +261,27 @@ Json AnswerServiceAddress(const Case& c) {
           {"to_string", view.ToString()}};
 }
 
-// The expected texts hold what this one adds beyond ProtocolServiceKey's match: equality and Java's printed form.
+// The expected texts hold what this one adds beyond ProtocolServiceKey's match: equality and Java's printed
+// form.
 Json AnswerAppLevelMatch(const Case& c) {
   const auto field = [&](const char* side, const char* key) { return Text(c.in.at(side), key); };
   const std::string rule[] = {field("rule", "interface"), field("rule", "version"), field("rule", "group"),
                               field("rule", "protocol")};
-  const std::string target[] = {field("target", "interface"), field("target", "version"), field("target", "group"),
-                                field("target", "protocol")};
-  const ProtocolServiceKey a{rule[0], rule[1], rule[2], rule[3]}, b{target[0], target[1], target[2], target[3]};
+  const std::string target[] = {field("target", "interface"), field("target", "version"),
+                                field("target", "group"), field("target", "protocol")};
+  const ProtocolServiceKey a{rule[0], rule[1], rule[2], rule[3]},
+      b{target[0], target[1], target[2], target[3]};
   const Json& protocol = c.in.at("rule").at("protocol");
-  // Same interface, group and version, and a protocol that is equal or not asked for; unlike the match, Java tells
-  // an absent group or version from an empty one here.
+  // Same interface, group and version, and a protocol that is equal or not asked for; unlike the match, Java
+  // tells an absent group or version from an empty one here.
   const bool same = c.in["rule"]["interface"] == c.in["target"]["interface"] &&
                     c.in["rule"]["group"] == c.in["target"]["group"] &&
                     c.in["rule"]["version"] == c.in["target"]["version"] &&
                     (protocol.is_null() || protocol == c.in["target"]["protocol"]);
   return {{"match", Matches(a, b)},
           {"same", same},
-          {"rule_string", BuildServiceKey(rule[0], rule[2], rule[1]) + ":" + (protocol.is_null() ? "null" : rule[3])}};
+          {"rule_string",
+           BuildServiceKey(rule[0], rule[2], rule[1]) + ":" + (protocol.is_null() ? "null" : rule[3])}};
 }
 
 Json AnswerMerge(const Case& c, const char* provider, const char* consumer) {
@@ -280,16 +294,17 @@ void RegisterUrlVectorKinds(KindTable& kinds) {
   const auto add = [&](const char* kind, std::function<Json(const Case&)> answer) {
     kinds.Add(kind, ExactKind(std::move(answer)));
   };
-  add("registry.url_parse", [](const Case& c) { return AnswerOr(UrlParts::Parse(c.in.get<std::string>()), DescribeParsed); });
+  add("registry.url_parse",
+      [](const Case& c) { return AnswerOr(UrlParts::Parse(c.in.get<std::string>()), DescribeParsed); });
   add("registry.url_parse_encoded", [](const Case& c) {
     return AnswerOr(UrlParts::ParseEncoded(c.in.get<std::string>()), DescribeParsed);
   });
   kinds.Add("registry.percent_encode", JudgedKind([](const Case& c) {
-    const std::string encoded = PercentEncode(c.in.get<std::string>());
-    const absl::StatusOr<std::string> decoded = PercentDecode(encoded);
-    const bool passed = encoded == c.out && decoded.ok() && *decoded == c.whole.at("decode_out");
-    return Outcome{passed, encoded};
-  }));
+              const std::string encoded = PercentEncode(c.in.get<std::string>());
+              const absl::StatusOr<std::string> decoded = PercentDecode(encoded);
+              const bool passed = encoded == c.out && decoded.ok() && *decoded == c.whole.at("decode_out");
+              return Outcome{passed, encoded};
+            }));
   add("registry.service_key", AnswerServiceKey);
   add("registry.serialise", Serialise());
   add("registry.backup_address", AnswerBackupAddress);
@@ -312,7 +327,8 @@ void RegisterUrlVectorKinds(KindTable& kinds) {
   add("registry.is_match_category", [](const Case& c) -> Json {
     return MatchesCategory(TextOrEmpty(c.in.at(0)), TextOrEmpty(c.in.at(1)));
   });
-  add("registry.glob", [](const Case& c) -> Json { return MatchesGlob(TextOrEmpty(c.in.at(0)), TextOrEmpty(c.in.at(1))); });
+  add("registry.glob",
+      [](const Case& c) -> Json { return MatchesGlob(TextOrEmpty(c.in.at(0)), TextOrEmpty(c.in.at(1))); });
   add("registry.parse_service_key", [](const Case& c) -> Json {
     const std::string text = c.in.get<std::string>();
     const ServiceKeyParts parts = ParseServiceKey(text);
@@ -325,12 +341,14 @@ void RegisterUrlVectorKinds(KindTable& kinds) {
   add("registry.empty_url", [](const Case& c) -> Json {
     return EmptyUrl(c.in.at(0).get<std::string>(), c.in.at(1).get<std::string>()).ToFullString();
   });
-  add("registry.strip_variable_keys", [](const Case& c) -> Json { return StripVariableKeys(c.in.get<std::string>()); });
+  add("registry.strip_variable_keys",
+      [](const Case& c) -> Json { return StripVariableKeys(c.in.get<std::string>()); });
   add("registry.service_address_url", AnswerServiceAddress);
   add("registry.app_level_service_match", AnswerAppLevelMatch);
   add("registry.merge_url", [](const Case& c) { return AnswerMerge(c, "provider", "consumer_params"); });
   add("routing.merge", [](const Case& c) { return AnswerMerge(c, "remote", "local"); });
-  add("routing.glob", [](const Case& c) -> Json { return MatchesGlob(Text(c.in, "pattern"), Text(c.in, "value")); });
+  add("routing.glob",
+      [](const Case& c) -> Json { return MatchesGlob(Text(c.in, "pattern"), Text(c.in, "value")); });
   add("routing.key", [](const Case& c) -> Json { return MustParse(Text(c.in, "url")).ColonKey(); });
   add("routing.mparam", [](const Case& c) -> Json {
     return NullIfEmpty(MustParse(Text(c.in, "url")).MethodParam(Text(c.in, "method"), Text(c.in, "key")));

@@ -1,6 +1,6 @@
-#include <string>
-
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "fairlead/base/random.h"
 #include "fairlead/url/match.h"
@@ -11,8 +11,9 @@
 #include "fairlead/url/url_address.h"
 #include "fairlead/url/url_pool.h"
 
-// Whoever can write to the registry can write any text. It must give an error or a value, in time that grows with the
-// text and not with its square (the test's time limit would be hit many times over), and never reach memory that is not its own (the sanitized builds look at that).
+// Whoever can write to the registry can write any text. It must give an error or a value, in time that grows
+// with the text and not with its square (the test's time limit would be hit many times over), and never reach
+// memory that is not its own (the sanitized builds look at that).
 namespace fairlead {
 namespace {
 
@@ -28,7 +29,8 @@ constexpr int kMany = 100'000;
 // Everything that is done with a text from outside.
 void TakeIn(const std::string& text) {
   UrlPool pool;
-  const UrlParts consumer = *UrlParts::Parse("consumer://h/s.A?group=a,b&category=providers,-routers&find.k=1");
+  const UrlParts consumer =
+      *UrlParts::Parse("consumer://h/s.A?group=a,b&category=providers,-routers&find.k=1");
   const absl::StatusOr<UrlParts> readings[] = {UrlParts::Parse(text), UrlParts::ParseEncoded(text),
                                                ParseLenient(text), ParseAddress(text)};
   for (const absl::StatusOr<UrlParts>& url : readings) {
@@ -61,10 +63,14 @@ std::string Repeated(std::string_view piece, std::size_t bytes) {
 }
 
 TEST(HostileTest, LongTextsOfOnePiece) {
-  for (const char* piece :
-       {"a", ":", "/", "@", "#", "?", "&", "=", ";", ",", "%", " ", "[", "]", "-", "*", "|", ".", "%3F", "%26", "%3D",
-        "%25", "%E4", "&a=", "&default.a=b", "a=b&", "://", "%3A%2F%2F", ",,", " , ", "::", "1:", "\xE4", "中",
-        "password=", "default."}) {
+  for (const char* piece : {"a",       ":",   "/",         "@",   "#",
+                            "?",       "&",   "=",         ";",   ",",
+                            "%",       " ",   "[",         "]",   "-",
+                            "*",       "|",   ".",         "%3F", "%26",
+                            "%3D",     "%25", "%E4",       "&a=", "&default.a=b",
+                            "a=b&",    "://", "%3A%2F%2F", ",,",  " , ",
+                            "::",      "1:",  "\xE4",      "中",  "password=",
+                            "default."}) {
     SCOPED_TRACE(piece);
     const std::string body = Repeated(piece, 16 << 10);
     TakeIn(body);
@@ -85,7 +91,8 @@ TEST(HostileTest, AMegabyteOfOnePiece) {
 TEST(HostileTest, AHundredThousandParameters) {
   std::string text = "dubbo://h:1/p?";
   for (int i = 0; i < kMany; ++i) {
-    text += (i % 3 == 0 ? "default.k" : "k") + std::to_string((i * 7919) % kMany) + "=" + std::to_string(i) + "&";
+    text +=
+        (i % 3 == 0 ? "default.k" : "k") + std::to_string((i * 7919) % kMany) + "=" + std::to_string(i) + "&";
   }
   const absl::StatusOr<UrlParts> url = UrlParts::Parse(text);
   ASSERT_TRUE(url.ok());
@@ -109,15 +116,19 @@ TEST(HostileTest, NulBytes) {
 }
 
 TEST(HostileTest, EveryTruncationOfAnEncodedUrl) {
-  const std::string text = PercentEncode("dubbo://u:p@[fe80::1%25eth0]:20880/a.B?x=中&default.y=%&z=a=b&timestamp=1");
+  const std::string text =
+      PercentEncode("dubbo://u:p@[fe80::1%25eth0]:20880/a.B?x=中&default.y=%&z=a=b&timestamp=1");
   for (std::size_t length = 0; length <= text.size(); ++length) TakeIn(text.substr(0, length));
 }
 
 TEST(HostileTest, RandomTextsOfTheGrammarsPieces) {
   Random random(11);
-  constexpr std::string_view kPieces[] = {"dubbo", ":", "//", "/", "@", "#", "?", "&", "=", ";", ",", "%", "%2", "%3F",
-                                          "%3f", "%26", "%3D", "%3A%2F%2F", "[", "]", "::1", "fe80::1", "h", "20880",
-                                          " ", "\t", "default.", "a", "b.c", "中", "\xE4", std::string_view("\0", 1), "timestamp=", "pid="};
+  constexpr std::string_view kPieces[] = {
+      "dubbo",      ":",         "//",       "/", "@",   "#",       "?",    "&",
+      "=",          ";",         ",",        "%", "%2",  "%3F",     "%3f",  "%26",
+      "%3D",        "%3A%2F%2F", "[",        "]", "::1", "fe80::1", "h",    "20880",
+      " ",          "\t",        "default.", "a", "b.c", "中",      "\xE4", std::string_view("\0", 1),
+      "timestamp=", "pid="};
   for (int round = 0; round < 2'000; ++round) {
     std::string text;
     for (auto left = random.Below(14); left > 0; --left) text += kPieces[random.Below(std::size(kPieces))];

@@ -1,8 +1,8 @@
 #include "fairlead/url/match.h"
 
-#include <string>
-
 #include <gtest/gtest.h>
+
+#include <string>
 
 namespace fairlead {
 namespace {

@@ -10,11 +10,21 @@ UrlParams Merged(const char* provider, const UrlParams& consumer) {
 }
 
 TEST(MergeTest, TheConsumerWinsWhatDoesNotDescribeTheProvider) {
-  EXPECT_EQ(Merged("dubbo://h:1/p?timeout=1&weight=5&group=pg&methods=a&timestamp=1&pid=1",
-                   {{"timeout", "2"}, {"group", "*"}, {"version", "*"}, {"methods", "c"}, {"timestamp", "9"},
-                    {"dubbo.tag", "ct"}, {"pid", "2"}}),
-            (UrlParams{{"timeout", "2"}, {"weight", "5"}, {"group", "pg"}, {"version", "*"}, {"methods", "a"},
-                       {"timestamp", "1"}, {"pid", "2"}}));
+  EXPECT_EQ(
+      Merged("dubbo://h:1/p?timeout=1&weight=5&group=pg&methods=a&timestamp=1&pid=1", {{"timeout", "2"},
+                                                                                       {"group", "*"},
+                                                                                       {"version", "*"},
+                                                                                       {"methods", "c"},
+                                                                                       {"timestamp", "9"},
+                                                                                       {"dubbo.tag", "ct"},
+                                                                                       {"pid", "2"}}),
+      (UrlParams{{"timeout", "2"},
+                 {"weight", "5"},
+                 {"group", "pg"},
+                 {"version", "*"},
+                 {"methods", "a"},
+                 {"timestamp", "1"},
+                 {"pid", "2"}}));
 }
 
 TEST(MergeTest, RemembersTheProvidersApplication) {
@@ -29,8 +39,9 @@ TEST(MergeTest, ServerSideParametersDoNotTravel) {
 }
 
 TEST(MergeTest, FiltersAddUp) {
-  EXPECT_EQ(*Merged("dubbo://h:1/p?reference.filter=pf", {{"reference.filter", "cf"}}).Find("reference.filter"),
-            "pf,cf");
+  EXPECT_EQ(
+      *Merged("dubbo://h:1/p?reference.filter=pf", {{"reference.filter", "cf"}}).Find("reference.filter"),
+      "pf,cf");
   EXPECT_EQ(*Merged("dubbo://h:1/p", {{"reference.filter", "cf"}}).Find("reference.filter"), "cf");
 }
 

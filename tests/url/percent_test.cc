@@ -1,9 +1,9 @@
 #include "fairlead/url/percent.h"
 
-#include <string>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "fairlead/base/random.h"
 #include "fairlead/url/utf8.h"
@@ -47,7 +47,8 @@ TEST(PercentTest, PropertyDecodeInvertsEncode) {
   for (int round = 0; round < 2000; ++round) {
     std::string text;
     for (auto left = random.Below(20); left > 0; --left) {
-      constexpr std::string_view kPieces[] = {"a", " ", "%", "+", "&", "中", "\xF0\x9F\x98\x80", "/", "=", "\n"};
+      constexpr std::string_view kPieces[] = {"a", " ", "%", "+", "&", "中", "\xF0\x9F\x98\x80",
+                                              "/", "=", "\n"};
       text += kPieces[random.Below(std::size(kPieces))];
     }
     EXPECT_EQ(PercentDecode(PercentEncode(text)).value(), text);
@@ -57,8 +58,8 @@ TEST(PercentTest, PropertyDecodeInvertsEncode) {
 
 TEST(Utf8Test, AcceptsShortestFormsOnly) {
   EXPECT_TRUE(IsUtf8("\x7F\xC2\x80\xDF\xBF\xE0\xA0\x80\xEF\xBF\xBF\xF0\x90\x80\x80\xF4\x8F\xBF\xBF"));
-  for (const char* text : {"\x80", "\xC1\xBF", "\xC2", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xE4\xB8", "\xF0\x8F\xBF\xBF",
-                           "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF"}) {
+  for (const char* text : {"\x80", "\xC1\xBF", "\xC2", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xE4\xB8",
+                           "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF"}) {
     EXPECT_FALSE(IsUtf8(text));
   }
 }

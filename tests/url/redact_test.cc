@@ -18,7 +18,8 @@ TEST(RedactTest, StarsForPasswords) {
 }
 
 TEST(RedactTest, LeavesTheRest) {
-  for (const char* text : {"", "dubbo://h:1/p?mail=a@b:c", "dubbo://u@h:1/p", "中"}) EXPECT_EQ(Redacted(text), text);
+  for (const char* text : {"", "dubbo://h:1/p?mail=a@b:c", "dubbo://u@h:1/p", "中"})
+    EXPECT_EQ(Redacted(text), text);
 }
 
 TEST(RedactTest, CutsLongTextAndControlCharacters) {

@@ -10,10 +10,12 @@ namespace {
 class ServiceViewTest : public ::testing::Test {
  protected:
   const UrlParts half_ = ConsumerHalf(*UrlParts::Parse(
-      "consumer://10.0.0.9/s.A?application=cons&side=consumer&timeout=1&methods=x&release=3&dubbo.tag=ct&group=*&"
+      "consumer://10.0.0.9/"
+      "s.A?application=cons&side=consumer&timeout=1&methods=x&release=3&dubbo.tag=ct&group=*&"
       "empty=&find.retries=4"));
   const UrlParts provider_ = *UrlParts::Parse(
-      "dubbo://10.0.0.1:1/s.A?application=prov&side=provider&timeout=3&methods=find,get&group=g&version=1&empty=e&"
+      "dubbo://10.0.0.1:1/"
+      "s.A?application=prov&side=provider&timeout=3&methods=find,get&group=g&version=1&empty=e&"
       "find.timeout=7&find.retries=5&weight=9");
 };
 
@@ -58,7 +60,8 @@ TEST(ServiceKeyTest, TakesKeysApart) {
   EXPECT_EQ(parts.version, "1:2");
   EXPECT_EQ(ParseServiceKey("/a").interface_name, "/a");
   EXPECT_EQ(ParseServiceKey(":1").interface_name, ":1");
-  EXPECT_EQ(EmptyUrl("g/a.B:1", "routers").ToFullString(), "empty://0.0.0.0/a.B?category=routers&group=g&version=1");
+  EXPECT_EQ(EmptyUrl("g/a.B:1", "routers").ToFullString(),
+            "empty://0.0.0.0/a.B?category=routers&group=g&version=1");
 }
 
 TEST(ServiceKeyTest, KeysOfAUrl) {

@@ -14,7 +14,8 @@ TEST(TypedTest, ParsesIntegersAsJava) {
   EXPECT_EQ(ParseJavaInt("-2147483648"), -2147483648);
   EXPECT_EQ(ParseJavaInt("00020"), 20);
   EXPECT_EQ(ParseJavaLong("1700000000000"), 1700000000000);
-  for (const char* text : {"", "+", "-", "+-1", "-+1", "--1", " 5", "5 ", "5.0", "0x5", "2147483648", "1e3", "5\n"}) {
+  for (const char* text :
+       {"", "+", "-", "+-1", "-+1", "--1", " 5", "5 ", "5.0", "0x5", "2147483648", "1e3", "5\n"}) {
     EXPECT_EQ(ParseJavaInt(text), std::nullopt) << text;
   }
 }

@@ -1,9 +1,9 @@
 #include "fairlead/url/url_address.h"
 
-#include <string>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "fairlead/url/host.h"
 #include "fairlead/url/url_pool.h"
@@ -112,7 +112,8 @@ TEST(UrlAddressTest, CommaListsBecomeBackups) {
 }
 
 TEST(UrlAddressTest, SeveralRegistries) {
-  const absl::StatusOr<std::vector<UrlParts>> urls = ParseAddresses("zookeeper://a:1 | 10.0.0.1:1,10.0.0.2:2;");
+  const absl::StatusOr<std::vector<UrlParts>> urls =
+      ParseAddresses("zookeeper://a:1 | 10.0.0.1:1,10.0.0.2:2;");
   ASSERT_TRUE(urls.ok()) << urls.status();
   ASSERT_EQ(urls->size(), 2u);
   EXPECT_EQ((*urls)[0].ToFullString(), "zookeeper://a:1");
@@ -142,7 +143,8 @@ TEST(HostTest, AnyAndLocal) {
   EXPECT_TRUE(IsLocalHost(url("d://127.999.0.1:1"))) << "digits are not range-checked";
   EXPECT_TRUE(IsLocalHost(url("d://LocalHost:1")));
   EXPECT_TRUE(IsLocalHost(url("d://h?localhost=true")));
-  for (const char* text : {"d://127.0.0:1", "d://127.0.0.1.2:1", "d://127.0.0.1234", "d://1127.0.0.1", "d://"}) {
+  for (const char* text :
+       {"d://127.0.0:1", "d://127.0.0.1.2:1", "d://127.0.0.1234", "d://1127.0.0.1", "d://"}) {
     EXPECT_FALSE(IsLocalHost(url(text))) << text;
   }
 }

@@ -1,9 +1,9 @@
 #include "fairlead/url/url_params.h"
 
+#include <gtest/gtest.h>
+
 #include <map>
 #include <string>
-
-#include <gtest/gtest.h>
 
 #include "fairlead/base/random.h"
 #include "fairlead/url/url_pool.h"
@@ -46,8 +46,8 @@ TEST(UrlParamsTest, ValuesMayBeViewsOfTheObjectItself) {
   EXPECT_EQ(*copy.Find("b"), "");
 }
 
-// Every operation against std::map, on objects that share their content with others: copies, and the parameters of
-// interned urls, which hold `pid` and `timestamp` apart from the rest.
+// Every operation against std::map, on objects that share their content with others: copies, and the
+// parameters of interned urls, which hold `pid` and `timestamp` apart from the rest.
 TEST(UrlParamsTest, PropertyBehavesAsAMap) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
@@ -69,8 +69,12 @@ TEST(UrlParamsTest, PropertyBehavesAsAMap) {
           params.insert_or_assign(k, v);
           oracle.insert_or_assign(k, v);
           break;
-        case 2: ASSERT_EQ(params.emplace(k, v), oracle.emplace(k, v).second); break;
-        case 3: ASSERT_EQ(params.erase(k), oracle.erase(k)); break;
+        case 2:
+          ASSERT_EQ(params.emplace(k, v), oracle.emplace(k, v).second);
+          break;
+        case 3:
+          ASSERT_EQ(params.erase(k), oracle.erase(k));
+          break;
         case 4:
           if (const auto at = params.find(k); at != params.end()) {
             const auto next = params.erase(at);
@@ -83,7 +87,9 @@ TEST(UrlParamsTest, PropertyBehavesAsAMap) {
             ASSERT_EQ(oracle.count(k), 0u);
           }
           break;
-        case 5: copies.emplace_back(params, oracle); break;
+        case 5:
+          copies.emplace_back(params, oracle);
+          break;
         case 6: {
           UrlParams over{{k, v}, {key(), "over"}};
           params.Overlay(over);

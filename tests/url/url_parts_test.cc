@@ -1,9 +1,9 @@
 #include "fairlead/url/url_parts.h"
 
-#include <string>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "fairlead/url/percent.h"
 
@@ -46,8 +46,8 @@ TEST(UrlPartsTest, AbsentDiffersFromEmpty) {
 }
 
 TEST(UrlPartsTest, RefusesWhatDubboRefuses) {
-  for (const char* text : {"://h/p", ":/p", "dubbo://h:/p", "dubbo://h:abc/p", "dubbo://h:1.5", "dubbo://h:2147483648",
-                           "dubbo://[2001:db8::1]/a"}) {
+  for (const char* text : {"://h/p", ":/p", "dubbo://h:/p", "dubbo://h:abc/p", "dubbo://h:1.5",
+                           "dubbo://h:2147483648", "dubbo://[2001:db8::1]/a"}) {
     const absl::StatusOr<UrlParts> url = UrlParts::Parse(text);
     EXPECT_EQ(url.status().code(), absl::StatusCode::kInvalidArgument) << text;
     EXPECT_THAT(std::string(url.status().message()), HasSubstr("expected"));
@@ -55,8 +55,9 @@ TEST(UrlPartsTest, RefusesWhatDubboRefuses) {
 }
 
 TEST(UrlPartsTest, ErrorsHideThePassword) {
-  for (const char* text : {"dubbo://u:s3cret@h:x/p", "u:s3cret@h:x", "dubbo://u:s3cret@h:x?password=s3cret&a=1",
-                           "dubbo://u:s3/cret@h:x", "dubbo://u:s3?cret@h:x", "dubbo://u:s3cret@i@h:x/p"}) {
+  for (const char* text :
+       {"dubbo://u:s3cret@h:x/p", "u:s3cret@h:x", "dubbo://u:s3cret@h:x?password=s3cret&a=1",
+        "dubbo://u:s3/cret@h:x", "dubbo://u:s3?cret@h:x", "dubbo://u:s3cret@i@h:x/p"}) {
     const absl::StatusOr<UrlParts> decoded = UrlParts::Parse(text);
     ASSERT_FALSE(decoded.ok()) << text;
     EXPECT_THAT(std::string(decoded.status().message()), Not(HasSubstr("s3"))) << text;
@@ -83,7 +84,8 @@ TEST(UrlPartsTest, MethodParameterBeatsThePlainOneOfListedMethods) {
   EXPECT_EQ(url.MethodParam("find", "retries", "3"), "3");
   EXPECT_EQ(url.MethodParam("", "timeout"), "1");
   const UrlParts listed = Parsed("dubbo://h/p?timeout=1&find.timeout=2&get.timeout=3&methods=findAll");
-  EXPECT_EQ(listed.MethodParam("find", "timeout"), "2") << "a substring of the list is enough, as in Dubbo 3.3";
+  EXPECT_EQ(listed.MethodParam("find", "timeout"), "2")
+      << "a substring of the list is enough, as in Dubbo 3.3";
   EXPECT_EQ(listed.MethodParam("get", "timeout"), "1");
   EXPECT_EQ(Parsed("dubbo://h/p?a.b.k=1").MethodParam("a.b", "k"), "") << "the method ends at the first dot";
 }
@@ -98,7 +100,8 @@ TEST(UrlPartsTest, PrintsOnlyWhatIsAskedFor) {
   const UrlParts url = Parsed("dubbo://u:p@h:1/p?z=1&a=3&interface=s.A&group=g");
   constexpr std::string_view kOnly[] = {"z", "a"};
   EXPECT_EQ(Print(url, {.only = kOnly}), "dubbo://h:1/p?a=3&z=1");
-  EXPECT_EQ(Print(url, {.credentials = true, .service_key_as_path = true, .params = false}), "dubbo://u:p@h:1/g/s.A");
+  EXPECT_EQ(Print(url, {.credentials = true, .service_key_as_path = true, .params = false}),
+            "dubbo://u:p@h:1/g/s.A");
   EXPECT_EQ(url.QueryString(), "a=3&group=g&interface=s.A&z=1");
 }
 

@@ -1,3 +1,5 @@
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -7,15 +9,14 @@
 #include <tuple>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include "fairlead/base/random.h"
 #include "fairlead/tests/support/fake_clock.h"
 #include "fairlead/url/percent.h"
 #include "fairlead/url/url_pool.h"
 
-// Equality against a map-based oracle: a random url is written in random spellings (order, escapes, `default.` keys,
-// slashes, port 0, repeated keys, pid and timestamp), read back through a pool, and compared with the others.
+// Equality against a map-based oracle: a random url is written in random spellings (order, escapes,
+// `default.` keys, slashes, port 0, repeated keys, pid and timestamp), read back through a pool, and compared
+// with the others.
 namespace fairlead {
 namespace {
 
@@ -41,7 +42,8 @@ class Writer {
     if (Chance(4)) m.user = "u";
     m.port = Chance(3) ? 0 : 20880;
     for (auto left = random_.Below(4); left > 0; --left) {
-      m.params[Any({"a", "b", "remote.timestamp", "mypid", "find.k", "中"})] = Any({"1", "2", "x y", "50%", "中", "a+b"});
+      m.params[Any({"a", "b", "remote.timestamp", "mypid", "find.k", "中"})] =
+          Any({"1", "2", "x y", "50%", "中", "a+b"});
     }
     if (Chance(3)) {
       m.params["default.k"] = "d";
@@ -94,9 +96,9 @@ class Writer {
         constexpr char kHex[] = "0123456789ABCDEF";
         one = {'%', kHex[static_cast<unsigned char>(c) >> 4], kHex[c & 15]};
       }
-      if (one.size() == 3 && Chance(4)) std::transform(one.begin(), one.end(), one.begin(), [](char x) {
-        return x >= 'A' && x <= 'F' ? static_cast<char>(x - 'A' + 'a') : x;
-      });
+      if (one.size() == 3 && Chance(4))
+        std::transform(one.begin(), one.end(), one.begin(),
+                       [](char x) { return x >= 'A' && x <= 'F' ? static_cast<char>(x - 'A' + 'a') : x; });
       out += one;
     }
     return out;

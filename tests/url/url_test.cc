@@ -1,13 +1,13 @@
 #include "fairlead/url/url.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "fairlead/base/random.h"
 #include "fairlead/tests/support/fake_clock.h"
@@ -21,8 +21,11 @@ using std::chrono::minutes;
 
 std::string ProviderText(int i, int timestamp = 1700000000) {
   return "dubbo://10.0." + std::to_string(i / 250) + "." + std::to_string(i % 250) +
-         ":20880/org.demo.Service?application=demo-provider&dubbo=2.0.2&interface=org.demo.Service&methods=find,save&"
-         "pid=" + std::to_string(i) + "&release=3.3.0&side=provider&timestamp=" + std::to_string(timestamp) + "000";
+         ":20880/"
+         "org.demo.Service?application=demo-provider&dubbo=2.0.2&interface=org.demo.Service&methods=find,"
+         "save&"
+         "pid=" +
+         std::to_string(i) + "&release=3.3.0&side=provider&timestamp=" + std::to_string(timestamp) + "000";
 }
 
 TEST(UrlTest, TheEmptyUrlAnswersEverything) {
@@ -39,7 +42,8 @@ TEST(UrlTest, TheEmptyUrlAnswersEverything) {
 
 TEST(UrlTest, Getters) {
   UrlPool pool;
-  const Url url = *Url::Parse("dubbo://u:p@h:70000/s?b=TRUE&n=+5&bad=5.0&category=routers&timestamp=17&m.n=6", pool);
+  const Url url =
+      *Url::Parse("dubbo://u:p@h:70000/s?b=TRUE&n=+5&bad=5.0&category=routers&timestamp=17&m.n=6", pool);
   EXPECT_EQ(url.port(), 0) << "no port of a socket";
   EXPECT_TRUE(url.BoolParam("b", false));
   EXPECT_EQ(url.IntParam("n", 1), 5);
