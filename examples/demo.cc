@@ -54,7 +54,7 @@ struct Orders {
   fairlead::MethodId get, pay;
 
   Orders(fairlead::Runtime& runtime, const std::string& parameters)
-      : directory(OrExit(runtime.Refer(kRegistry, std::string("consumer://127.0.0.1/") + kService + "?" + parameters,
+      : directory(OrExit(runtime.Refer(kRegistry, std::string("consumer://0.0.0.0/") + kService + "?" + parameters,
                                        std::make_shared<toy::TcpProtocol>()))),
         get(directory->Method("get")),
         pay(directory->Method("pay")) {}
