@@ -11,7 +11,7 @@ namespace fairlead {
 
 ExtensionRegistry DefaultExtensions() {
   // One memory registry for the process, so that a provider and a consumer that live in it find each other.
-  static const auto memory = MakeMemoryRegistryFactory();
+  static const auto memory = std::make_shared<MemoryRegistryFactory>();
   ExtensionRegistry::Builder builder;
   builder.AddRegistry(memory);
 #ifdef FAIRLEAD_HAS_ZOOKEEPER

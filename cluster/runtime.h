@@ -17,7 +17,7 @@
 #include "fairlead/base/log.h"
 #include "fairlead/cluster/extension_registry.h"
 #include "fairlead/directory/directory.h"
-#include "fairlead/loadbalance/load_balance.h"
+#include "fairlead/rpc/compat.h"
 #include "fairlead/rpc/invoker.h"
 
 namespace fairlead {

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 
 #include "fairlead/base/random.h"
+#include "fairlead/rpc/compat.h"
 #include "fairlead/rpc/invocation.h"
 #include "fairlead/rpc/invoker_set.h"
 #include "fairlead/rpc/invoker_table.h"
@@ -31,9 +32,6 @@ struct Member {
   const InvokerState* state = nullptr;
   std::int32_t weight = 0;
 };
-
-// Where Java 3.3 errs, both behaviours exist: strict = every decision as Java's, fixed = the right one.
-enum class Compat : std::uint8_t { kStrict, kFixed };
 
 // A final provider set as a policy sees it. Views that live for the call only.
 struct SelectorInput {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "fairlead/base/hash.h"
+#include "fairlead/url/match.h"
 
 namespace fairlead::internal {
 namespace {
@@ -119,6 +120,16 @@ void ChildList::MarkShadowed() {
       child.shadowed = true;
     }
   }
+}
+
+std::string_view UrlMark(Category category, bool encoded) {
+  if (category == Category::kProviders) return {};
+  return encoded ? "%3A%2F%2F" : "://";
+}
+
+bool MatchesIn(Category category, const Url& consumer, const Url& child) {
+  return category == Category::kProviders ? MatchesPushed(consumer.parts(), child.parts())
+                                          : Matches(consumer.parts(), child.parts());
 }
 
 }  // namespace fairlead::internal

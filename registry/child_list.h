@@ -80,6 +80,13 @@ class ChildList {
   std::size_t foreign_ = 0;
 };
 
+// What the name of every url of a rules path holds; Dubbo reads no other child there. Empty for providers, which
+// come in both forms. `encoded`: the product stores percent-encoded names.
+std::string_view UrlMark(Category category, bool encoded);
+
+// Does a child of a path of `category` answer the subscription `consumer`?
+bool MatchesIn(Category category, const Url& consumer, const Url& child);
+
 }  // namespace fairlead::internal
 
 #endif  // FAIRLEAD_REGISTRY_CHILD_LIST_H_

@@ -37,7 +37,8 @@ using ConfigValue = absl::AnyInvocable<void(absl::StatusOr<std::optional<std::st
 // Every method is called on the executor and returns at once. Every callback is called on the executor, never
 // inside a method of the backend. Answers about one path come in the order in which the product gave them.
 // Put, Remove and Read are asked for only while a session is connected; each is answered once, or not at all when
-// the session was suspended or lost meanwhile (they are asked for again). Watches may be set at any time.
+// the session was suspended or lost meanwhile (they are asked for again). Watches may be set at any time; one at a
+// time for a path, the services, or a document. After Unwatch no callback of that watch follows.
 // Services and raw urls are decoded text; the binding encodes for its product.
 //
 // Destroyed on the executor after Stop's `done`, or together with an executor that runs nothing any more; the

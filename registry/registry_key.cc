@@ -17,13 +17,6 @@ namespace {
 constexpr std::array kAllCategories = {Category::kProviders, Category::kConsumers, Category::kRouters,
                                        Category::kConfigurators};
 
-std::optional<Category> CategoryOf(std::string_view name) {
-  for (const Category category : kAllCategories) {
-    if (CategoryName(category) == name) return category;
-  }
-  return std::nullopt;
-}
-
 // Sorted: looked up by binary search.
 constexpr std::array<std::string_view, 21> kProcessLocal = {
     "alive",      "anyhost",       "background",   "bind.ip", "bind.port",  "corethreads",

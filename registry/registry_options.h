@@ -22,6 +22,7 @@ struct RegistryOptions {
   std::chrono::milliseconds retry_period{5000};    // `retry.period`: longest wait between two attempts
   int retry_times = -1;                            // `retry.times`: attempts after the first; <= 0 = without end
   std::chrono::milliseconds missing_grace{30000};  // `missing.grace`: a path missing this long means empty
+  std::chrono::milliseconds resync_period{600000};  // `resync.period`: every list is read again; 0 = never
   bool check = true;                               // `check`
   bool simplified = false;                         // `simplified`: register few parameters
   std::vector<std::string> accepts;                // `accepts`, as written

@@ -148,17 +148,25 @@ TEST_F(AsioExecutorTest, WhatATaskThrowsIsSwallowed) {
 }
 
 TEST_F(AsioExecutorTest, TimersRunInOrderOfTimeThenOfAfter) {
+  // A delay counts from its own After, so the order is only known when all of them were called within the
+  // distance of two delays; a busy machine may need another try for that.
   std::vector<int> order;
-  const Timer late = executor_->After(milliseconds(4), [&] { order.push_back(4); });
-  const Timer early = executor_->After(milliseconds(2), [&] { order.push_back(2); });
-  const Timer past = executor_->After(-hours(1), [&] { order.push_back(0); });
-  const Timer now = executor_->After(nanoseconds(0), [&] { order.push_back(1); });
-  const Timer middle = executor_->After(milliseconds(3), [&] { order.push_back(3); });
-  const auto start = std::chrono::steady_clock::now();
-  context_.run();
-  EXPECT_GE(std::chrono::steady_clock::now() - start, milliseconds(4));
+  bool close_together = false;
+  while (!close_together) {
+    order.clear();
+    const auto start = std::chrono::steady_clock::now();
+    const Timer late = executor_->After(milliseconds(4), [&] { order.push_back(4); });
+    const Timer early = executor_->After(milliseconds(2), [&] { order.push_back(2); });
+    const Timer past = executor_->After(-hours(1), [&] { order.push_back(0); });
+    const Timer now = executor_->After(nanoseconds(0), [&] { order.push_back(1); });
+    const Timer middle = executor_->After(milliseconds(3), [&] { order.push_back(3); });
+    close_together = std::chrono::steady_clock::now() - start < milliseconds(1);
+    context_.restart();
+    context_.run();
+    EXPECT_GE(std::chrono::steady_clock::now() - start, milliseconds(4));
+    EXPECT_TRUE(late.armed());
+  }
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4}));
-  EXPECT_TRUE(late.armed());
 }
 
 TEST_F(AsioExecutorTest, ManyTimersEachRunOnce) {

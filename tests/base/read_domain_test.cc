@@ -12,6 +12,7 @@
 #include <memory>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace fairlead {
@@ -245,20 +246,24 @@ TEST(ReadDomain, ManyThreadsAtOnceAreAllSeen) {
   EXPECT_EQ(freed, 1);
 }
 
-// What the child of a fork finds wrong, 0 if nothing.
-int CheckInForkedChild(const int& freed_before_fork) {
+// What the child of a fork finds wrong, 0 if nothing. `mine` was open before the fork, and `freed` counts one
+// object that was retired meanwhile.
+int CheckInForkedChild(std::unique_ptr<Held> mine, const int& freed) {
   alarm(20);
-  if (freed_before_fork != 0) return 1;
-  // The section of the parent's other thread is gone; our own, opened before the fork, still counts.
+  if (freed != 0) return 1;
+  // The section of the parent's other thread is gone; our own still counts.
   if (Domain().Poll() != 1) return 2;
-  int freed = 0;
-  Domain().Retire([&] { ++freed; });
-  if (freed != 0) return 3;
+  int own = 0;
+  Domain().Retire([&] { ++own; });
+  if (own != 0) return 3;
   {
     const ReadSection nested;
     if (Domain().Poll() != 2) return 4;
   }
-  return 0;
+  mine.reset();
+  if (Domain().Poll() != 0 || freed != 1 || own != 1) return 5;
+  Domain().Retire([&] { ++own; });
+  return own == 2 ? 0 : 6;
 }
 
 TEST(ReadDomain, ForkWhileReadersAreInside) {
@@ -269,16 +274,7 @@ TEST(ReadDomain, ForkWhileReadersAreInside) {
     Domain().Retire([&] { ++freed; });
     const pid_t child = fork();
     ASSERT_GE(child, 0);
-    if (child == 0) {
-      int wrong = CheckInForkedChild(freed);
-      mine.reset();
-      if (wrong == 0 && Domain().Poll() != 0) wrong = 5;
-      if (wrong == 0 && freed != 1) wrong = 6;
-      int late = 0;
-      Domain().Retire([&] { ++late; });
-      if (wrong == 0 && late != 1) wrong = 7;
-      _exit(wrong);
-    }
+    if (child == 0) _exit(CheckInForkedChild(std::move(mine), freed));
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);

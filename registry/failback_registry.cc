@@ -1,0 +1,226 @@
+#include "fairlead/registry/failback_registry.h"
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "fairlead/base/strings.h"
+#include "fairlead/registry/lookup_table.h"
+#include "fairlead/registry/registration_table.h"
+#include "fairlead/registry/registry_environment.h"
+#include "fairlead/registry/registry_options.h"
+#include "fairlead/registry/subscription_table.h"
+
+namespace fairlead {
+namespace {
+
+// A registry that restarts is met by all its clients at once; each comes back somewhere within this time.
+constexpr std::chrono::milliseconds kRejoinSpread{200};
+
+}  // namespace
+
+// The registry's state. Every queued task and callback holds it (or watches it), so that the handle can be dropped
+// anywhere, also inside a callback.
+class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
+ public:
+  Core(const Url& registry_url, std::unique_ptr<RegistryBackend> backend, RegistryContext context)
+      : registrations_(env_), subscriptions_(env_), lookups_(env_) {
+    env_.context = std::move(context);
+    env_.backend = std::move(backend);
+    env_.random = Random(Mix64(env_.context.seed));
+    absl::StatusOr<RegistryOptions> options = RegistryOptions::Parse(registry_url);
+    if (!options.ok()) {
+      env_.options.address = registry_url.parts().Address();
+      env_.context.log->Error("FL-1-6", env_.options.address,
+                              absl::StrCat(options.status().message(), "; all parameters have their defaults"));
+    } else {
+      env_.options = *std::move(options);
+    }
+  }
+
+  void Start() {
+    env_.self = weak_from_this();
+    env_.backend->Start(env_.Guarded([this](RegistryBackend::Session session) { OnSession(session); }));
+  }
+
+  void Register(const Url& url, Done done) {
+    if (Refuses(done)) return;
+    registrations_.Register(url, std::move(done));
+  }
+  void Unregister(const Url& url, Done done) {
+    if (Refuses(done)) return;
+    registrations_.Unregister(url, std::move(done));
+  }
+  void Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> listener, Done first_notified) {
+    if (Refuses(first_notified)) return;
+    subscriptions_.Subscribe(consumer, std::move(listener), std::move(first_notified));
+  }
+  void Unsubscribe(const Url& consumer, const std::shared_ptr<NotifyListener>& listener) {
+    subscriptions_.Unsubscribe(consumer, listener);
+  }
+  void Lookup(const Url& query, internal::LookupTable::Found done) { lookups_.Lookup(query, std::move(done)); }
+  void Destroy(Done done);
+
+  bool connected() const { return env_.connected && !env_.destroyed; }
+  std::string Describe() const;
+  RegistryStatus status() const;
+  RegistryBackend& backend() { return *env_.backend; }
+  internal::RegistryEnvironment& env() { return env_; }
+
+ private:
+  bool Refuses(Done& done);
+  void OnSession(RegistryBackend::Session session);
+  void Rejoin();
+  void StopBackend();
+  void OnStopped();
+
+  internal::RegistryEnvironment env_;
+  internal::RegistrationTable registrations_;
+  internal::SubscriptionTable subscriptions_;
+  internal::LookupTable lookups_;
+  Timer rejoin_;
+  Timer farewell_;
+  bool stopping_ = false;
+  bool stopped_ = false;
+  std::vector<Done> destroy_done_;
+};
+
+bool FailbackRegistry::Core::Refuses(Done& done) {
+  if (!env_.destroyed) return false;
+  env_.PostAnswer(std::move(done),
+                  absl::CancelledError(absl::StrCat("registry ", env_.options.address, " was destroyed")));
+  return true;
+}
+
+void FailbackRegistry::Core::OnSession(RegistryBackend::Session session) {
+  using Session = RegistryBackend::Session;
+  if (env_.destroyed) return;
+  env_.connected = session == Session::kConnected || session == Session::kReconnected || session == Session::kNew;
+  const auto log = [this](Severity severity, std::string_view text) {
+    env_.context.log->Log(severity, "FL-1-5", env_.options.address, text);
+  };
+  switch (session) {
+    case Session::kConnected:
+      registrations_.Retry();
+      break;
+    case Session::kSuspended:
+      log(Severity::kWarning, "connection lost; the last lists stay in use");
+      return;
+    case Session::kReconnected:
+      log(Severity::kInfo, "connected again, in the same session");
+      registrations_.OnReconnected();
+      Rejoin();
+      break;
+    case Session::kExpired:
+      log(Severity::kWarning, "session expired; what was registered is gone until the next session");
+      registrations_.OnExpired();
+      return;
+    case Session::kNew:
+      log(Severity::kInfo, "new session; everything is registered again");
+      registrations_.OnNewSession();
+      Rejoin();
+      break;
+  }
+  lookups_.OnConnected();
+}
+
+void FailbackRegistry::Core::Rejoin() {
+  const auto wait = env_.random.Below(static_cast<std::uint64_t>(kRejoinSpread.count()) + 1);
+  rejoin_ = env_.After(std::chrono::milliseconds(wait), [this] {
+    if (env_.connected) registrations_.Retry();
+  });
+}
+
+void FailbackRegistry::Core::Destroy(Done done) {
+  if (stopped_) return env_.PostAnswer(std::move(done), absl::OkStatus());
+  destroy_done_.push_back(std::move(done));
+  if (std::exchange(env_.destroyed, true)) return;
+  rejoin_.Cancel();
+  lookups_.Destroy();
+  subscriptions_.Destroy();
+  // Stopping ends the session, and dynamic urls with it, so a registry that does not answer is not waited for long.
+  farewell_ = env_.After(env_.options.timeout, [this] { StopBackend(); });
+  registrations_.Destroy(env_.Guarded([this] { StopBackend(); }));
+}
+
+void FailbackRegistry::Core::StopBackend() {
+  if (std::exchange(stopping_, true)) return;
+  farewell_.Cancel();
+  // Held until the backend is done: it must not be destroyed before.
+  env_.backend->Stop([self = shared_from_this()](const absl::Status&) { self->OnStopped(); });
+}
+
+void FailbackRegistry::Core::OnStopped() {
+  stopped_ = true;
+  env_.connected = false;
+  // A task of its own, so that the last reference never ends, and the backend with it, inside the backend.
+  env_.Post([this] {
+    for (Done& done : std::exchange(destroy_done_, {})) env_.Answer(std::move(done), absl::OkStatus());
+  });
+}
+
+RegistryStatus FailbackRegistry::Core::status() const {
+  const internal::WatchTable& watches = subscriptions_.watches();
+  return {.address = env_.options.address,
+          .connected = connected(),
+          .last_error = env_.last_error,
+          .registered = registrations_.registered(),
+          .unacknowledged = registrations_.unacknowledged(),
+          .subscriptions = subscriptions_.size(),
+          .watches = watches.size(),
+          .unreadable = watches.Unreadable(),
+          .counters = env_.counters};
+}
+
+std::string FailbackRegistry::Core::Describe() const {
+  const RegistryStatus now = status();
+  std::string text = absl::StrCat(
+      now.address, " ", env_.destroyed ? "destroyed" : now.connected ? "connected" : "not connected", " (",
+      env_.backend->Describe(), "), ", now.registered, " registered, ", now.unacknowledged, " not confirmed, ",
+      now.subscriptions, " subscriptions to ", now.watches, " lists, ", now.counters.retries, " retries");
+  if (!now.unreadable.empty()) absl::StrAppend(&text, ", ", now.unreadable.size(), " children unreadable");
+  if (!now.last_error.ok()) absl::StrAppend(&text, ", last error: ", now.last_error.ToString());
+  return text;
+}
+
+std::shared_ptr<FailbackRegistry> FailbackRegistry::Create(Url registry_url, std::unique_ptr<RegistryBackend> backend,
+                                                           RegistryContext context) {
+  auto core = std::make_shared<Core>(registry_url, std::move(backend), std::move(context));
+  core->Start();
+  return std::shared_ptr<FailbackRegistry>(new FailbackRegistry(std::move(core)));
+}
+
+FailbackRegistry::FailbackRegistry(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+
+FailbackRegistry::~FailbackRegistry() {
+  core_->env().Post([core = core_.get()] { core->Destroy(nullptr); });
+}
+
+void FailbackRegistry::Register(const Url& url, Done done) { core_->Register(url, std::move(done)); }
+
+void FailbackRegistry::Unregister(const Url& url, Done done) { core_->Unregister(url, std::move(done)); }
+
+void FailbackRegistry::Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> listener, Done first_notified) {
+  core_->Subscribe(consumer, std::move(listener), std::move(first_notified));
+}
+
+void FailbackRegistry::Unsubscribe(const Url& consumer, const std::shared_ptr<NotifyListener>& listener) {
+  core_->Unsubscribe(consumer, listener);
+}
+
+void FailbackRegistry::Lookup(const Url& query, absl::AnyInvocable<void(absl::StatusOr<std::vector<Url>>)> done) {
+  core_->Lookup(query, std::move(done));
+}
+
+bool FailbackRegistry::IsAvailable() const { return core_->connected(); }
+
+std::string FailbackRegistry::Describe() const { return core_->Describe(); }
+
+void FailbackRegistry::Destroy(Done done) { core_->Destroy(std::move(done)); }
+
+RegistryStatus FailbackRegistry::status() const { return core_->status(); }
+
+RegistryBackend& FailbackRegistry::backend() { return core_->backend(); }
+
+}  // namespace fairlead

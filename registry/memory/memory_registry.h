@@ -1,0 +1,40 @@
+#ifndef FAIRLEAD_REGISTRY_MEMORY_MEMORY_REGISTRY_H_
+#define FAIRLEAD_REGISTRY_MEMORY_MEMORY_REGISTRY_H_
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "fairlead/registry/memory/memory_store.h"
+#include "fairlead/registry/registry_backend.h"
+
+namespace fairlead {
+
+// Registries within the process, `memory://name`. The factory owns the stores: give one factory object to several
+// Runtimes, and equal names are one registry between them. `group` (default `dubbo`) tells stores of one name apart.
+// Lists follow at once, as events cost nothing here, unless `delay-notification` asks for a window.
+//
+//   auto memory = std::make_shared<MemoryRegistryFactory>();
+//   memory->store("test")->Put("dubbo://10.0.0.1:20880/com.acme.Orders");
+//
+// Thread-safe.
+class MemoryRegistryFactory final : public RegistryFactory {
+ public:
+  std::string_view scheme() const override { return "memory"; }
+  absl::StatusOr<std::unique_ptr<RegistryBackend>> Create(const Url& registry,
+                                                          const RegistryContext& context) override;
+
+  // Made when first named. Outlives the factory for as long as a registry uses it.
+  std::shared_ptr<MemoryStore> store(std::string_view name, std::string_view group = "dubbo");
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<MemoryStore>> stores_;
+};
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_REGISTRY_MEMORY_MEMORY_REGISTRY_H_

@@ -1,0 +1,90 @@
+#include "fairlead/registry/subscription.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fairlead::internal {
+
+Subscription::Subscription(WatchTable& watches, std::string service, Url consumer, std::vector<Category> categories,
+                           std::uint64_t& versions)
+    : watches_(watches),
+      service_(std::move(service)),
+      consumer_(std::move(consumer)),
+      categories_(std::move(categories)),
+      versions_(versions) {}
+
+void Subscription::Start(absl::AnyInvocable<void()> on_news) {
+  watching_ = true;
+  for (const Category category : categories_) {
+    const WatchedList& list = watches_.Acquire({service_, category}, *this);
+    if (!list.answered) continue;
+    Slice& slice = slices_[static_cast<std::size_t>(category)];
+    Publish(list, slice, Rematch(list, slice, true));
+  }
+  on_news_ = std::move(on_news);
+}
+
+void Subscription::Stop() {
+  if (!std::exchange(watching_, false)) return;
+  for (const Category category : categories_) watches_.Release({service_, category}, *this);
+}
+
+void Subscription::End() {
+  Stop();
+  for (const Category category : categories_) {
+    Slice& slice = slices_[static_cast<std::size_t>(category)];
+    if (slice.current != nullptr && slice.current->kind == ListKind::kEmpty) continue;
+    slice.known = slice.current = std::make_shared<const Notification>(
+        Notification{service_, category, ++versions_, ListKind::kEmpty, {}});
+  }
+  if (on_news_) on_news_();
+}
+
+void Subscription::OnList(const WatchedList& list, ListChange change) {
+  Slice& slice = slices_[static_cast<std::size_t>(list.key.category)];
+  const bool first = slice.current == nullptr;
+  Publish(list, slice, (first || change == ListChange::kChildren) && Rematch(list, slice, first));
+}
+
+bool Subscription::Rematch(const WatchedList& list, Slice& slice, bool from_scratch) const {
+  const std::vector<ChildList::Child>& now = list.children.children();
+  std::vector<std::uint8_t> marks(now.size(), 0);
+  std::size_t counted_before = 0;
+  std::size_t still_counted = 0;
+  bool changed = false;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const ChildList::Child& child = now[i];
+    if (child.url.empty()) continue;
+    const bool known = !from_scratch && child.came_from != ChildList::kNew;
+    const std::uint8_t before = known ? slice.children[child.came_from] : std::uint8_t{0};
+    const bool matches = known ? (before & kMatches) != 0 : MatchesIn(list.key.category, consumer_, child.url);
+    const bool counts = matches && !child.shadowed;
+    marks[i] = static_cast<std::uint8_t>((matches ? kMatches : 0) | (counts ? kCounts : 0));
+    if (counts != ((before & kCounts) != 0)) changed = true;
+    if ((before & kCounts) != 0) ++still_counted;
+  }
+  for (const std::uint8_t mark : slice.children) counted_before += (mark & kCounts) != 0 ? 1 : 0;
+  slice.children = std::move(marks);
+  return changed || counted_before != still_counted;
+}
+
+void Subscription::Publish(const WatchedList& list, Slice& slice, bool children_changed) {
+  const auto counts = [](std::uint8_t mark) { return (mark & kCounts) != 0; };
+  ListKind kind = list.kind;
+  if (kind == ListKind::kList && std::none_of(slice.children.begin(), slice.children.end(), counts)) {
+    kind = ListKind::kEmpty;
+  }
+  if (slice.current != nullptr && slice.current->kind == kind && (!children_changed || kind != ListKind::kList)) return;
+  Notification news{service_, list.key.category, ++versions_, kind, {}};
+  if (kind == ListKind::kList) {
+    const std::vector<ChildList::Child>& children = list.children.children();
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      if (counts(slice.children[i])) news.urls.push_back(children[i].url);
+    }
+  }
+  slice.current = std::make_shared<const Notification>(std::move(news));
+  if (kind != ListKind::kUnknown) slice.known = slice.current;
+  if (on_news_) on_news_();
+}
+
+}  // namespace fairlead::internal

@@ -1,0 +1,71 @@
+#ifndef FAIRLEAD_REGISTRY_SUBSCRIPTION_H_
+#define FAIRLEAD_REGISTRY_SUBSCRIPTION_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fairlead/registry/notification.h"
+#include "fairlead/registry/watch_table.h"
+#include "fairlead/url/url.h"
+
+namespace fairlead::internal {
+
+// One consumer url's view of one service: what of each category's list matches, as the Notifications that say so.
+// Knows no listeners. Only children that are new are matched. REQUIRES: executor.
+class Subscription final : public ListWatcher {
+ public:
+  // What one category says. Null: not yet, or never.
+  struct Slice {
+    std::shared_ptr<const Notification> known;    // the last kList or kEmpty
+    std::shared_ptr<const Notification> current;  // the last of all, newer than `known` when kUnknown
+    // What a listener that has heard everything up to `version` is told next.
+    const Notification* After(std::uint64_t version) const {
+      if (known != nullptr && known->version > version) return known.get();
+      if (current != nullptr && current->version > version) return current.get();
+      return nullptr;
+    }
+
+   private:
+    friend class Subscription;
+    std::vector<std::uint8_t> children;  // of the list, by index: kMatches, kCounts
+  };
+
+  // `versions` numbers all notifications of a registry.
+  Subscription(WatchTable& watches, std::string service, Url consumer, std::vector<Category> categories,
+               std::uint64_t& versions);
+
+  // Begins to watch. `on_news` is called, never from within Start, after a slice changed.
+  void Start(absl::AnyInvocable<void()> on_news);
+  // Ends the watches; the slices stay. Called before destruction, unless the whole registry goes.
+  void Stop();
+  // The service is gone: stops, and every category says kEmpty.
+  void End();
+
+  const std::string& service() const { return service_; }
+  const std::vector<Category>& categories() const { return categories_; }
+  const Slice& slice(Category category) const { return slices_[static_cast<std::size_t>(category)]; }
+
+ private:
+  enum Child : std::uint8_t { kMatches = 1, kCounts = 2 };  // kCounts: matches and is not shadowed
+
+  void OnList(const WatchedList& list, ListChange change) override;
+  // True when the children that count changed.
+  bool Rematch(const WatchedList& list, Slice& slice, bool from_scratch) const;
+  void Publish(const WatchedList& list, Slice& slice, bool children_changed);
+
+  WatchTable& watches_;
+  const std::string service_;
+  const Url consumer_;
+  const std::vector<Category> categories_;
+  std::uint64_t& versions_;
+  std::array<Slice, kCategoryCount> slices_;
+  absl::AnyInvocable<void()> on_news_;
+  bool watching_ = false;
+};
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_REGISTRY_SUBSCRIPTION_H_

@@ -1,0 +1,216 @@
+#include "fairlead/registry/subscription_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "fairlead/registry/registry_key.h"
+#include "fairlead/url/parameter_names.h"
+
+namespace fairlead::internal {
+namespace {
+
+constexpr std::string_view kAllServices = "*";
+
+// The subscription that `consumer`, for interface `*`, has of one service.
+Url ForService(const Url& consumer, const std::string& service, UrlPool& pool) {
+  UrlParts parts = consumer.parts();
+  parts.path = service;
+  parts.params.insert_or_assign(names::kInterface, service);
+  return Url::Of(std::move(parts), pool);
+}
+
+}  // namespace
+
+SubscriptionTable::Heard::Heard(WatchTable& watches, const std::string& service, const Url& consumer,
+                                std::uint64_t& versions)
+    : subscription(watches, service, consumer, SubscribedCategories(consumer.parts()), versions) {}
+
+void SubscriptionTable::Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> host, Done first_notified) {
+  const std::string service = consumer.parts().ServiceInterface();
+  if (service.empty() || host == nullptr) {
+    return env_.PostAnswer(std::move(first_notified),
+                           absl::InvalidArgumentError(absl::StrCat(
+                               consumer.ToString(), host == nullptr ? ": expected a listener"
+                                                                    : ": expected a service interface as path or "
+                                                                      "`interface` parameter")));
+  }
+  std::unique_ptr<Interest>& place = interests_[consumer];
+  const bool fresh = place == nullptr;
+  if (fresh) place = std::make_unique<Interest>(Interest{consumer, service == kAllServices, {}, {}});
+  Interest& interest = *place;
+  const auto same = std::find_if(interest.listeners.begin(), interest.listeners.end(),
+                                 [&host](const auto& one) { return one->host == host; });
+  if (same != interest.listeners.end()) {
+    EndListener(interest, *same, absl::CancelledError("the same pair was subscribed again"));
+  }
+
+  const auto listener = std::make_shared<Listener>();
+  listener->host = std::move(host);
+  if (env_.options.check && consumer.BoolParam(names::kCheck, true)) {
+    listener->first = std::move(first_notified);
+    listener->deadline = env_.After(env_.options.timeout, [this, consumer, weak = std::weak_ptr(listener)] {
+      if (const auto waiting = weak.lock()) OnDeadline(consumer, waiting);
+    });
+  } else {
+    env_.PostAnswer(std::move(first_notified), absl::OkStatus());
+  }
+  interest.listeners.push_back(listener);
+
+  ++listener->unheard;  // until all slots are there
+  if (fresh && !interest.all_services) AddService(interest, service);
+  if (fresh && interest.all_services) {
+    all_services_.push_back(&interest);
+    if (all_services_.size() == 1) {
+      env_.backend->WatchServices(env_.Guarded([this](const auto& names) { OnNames(names); }));
+    } else if (names_) {
+      for (const std::string& name : *names_) AddService(interest, name);
+    }
+  } else if (!fresh) {
+    for (const auto& [name, heard] : interest.services) AddSlot(heard, listener);
+  }
+  if (!interest.all_services || names_) OneHeard(listener);
+}
+
+void SubscriptionTable::Unsubscribe(const Url& consumer, const std::shared_ptr<NotifyListener>& host) {
+  const auto at = interests_.find(consumer);
+  if (at == interests_.end()) return;
+  Interest& interest = *at->second;
+  const auto listener = std::find_if(interest.listeners.begin(), interest.listeners.end(),
+                                     [&host](const auto& one) { return one->host == host; });
+  if (listener == interest.listeners.end()) return;
+  EndListener(interest, *listener, absl::CancelledError("the subscription was ended"));
+  EndInterestIfUnheard(consumer);
+}
+
+void SubscriptionTable::EndListener(Interest& interest, const std::shared_ptr<Listener>& listener, absl::Status why) {
+  const std::shared_ptr<Listener> ending = listener;
+  ending->alive = false;
+  ending->deadline.Cancel();
+  env_.PostAnswer(std::exchange(ending->first, nullptr), std::move(why));
+  std::erase(interest.listeners, ending);
+  for (const auto& [name, heard] : interest.services) {
+    std::erase_if(heard->slots, [&ending](const auto& slot) { return slot->listener == ending; });
+  }
+}
+
+void SubscriptionTable::EndInterestIfUnheard(const Url& consumer) {
+  const auto at = interests_.find(consumer);
+  if (at == interests_.end() || !at->second->listeners.empty()) return;
+  const std::unique_ptr<Interest> ending = std::move(at->second);
+  interests_.erase(at);
+  for (const auto& [name, heard] : ending->services) heard->subscription.Stop();
+  if (!ending->all_services) return;
+  std::erase(all_services_, ending.get());
+  if (!all_services_.empty()) return;
+  names_.reset();
+  env_.backend->UnwatchServices();
+}
+
+void SubscriptionTable::OnDeadline(const Url& consumer, const std::shared_ptr<Listener>& listener) {
+  const auto at = interests_.find(consumer);
+  if (at == interests_.end() || !listener->alive || !listener->first) return;
+  // Dubbo leaves such a listener subscribed and without a retry. Here the wish ends with the failure.
+  EndListener(*at->second, listener, env_.NoAnswer(at->second->consumer.ToString()));
+  EndInterestIfUnheard(consumer);
+}
+
+void SubscriptionTable::AddService(Interest& interest, const std::string& service) {
+  const Url consumer = interest.all_services ? ForService(interest.consumer, service, *env_.context.pool)
+                                             : interest.consumer;
+  const auto heard = std::make_shared<Heard>(watches_, service, consumer, versions_);
+  interest.services.emplace(service, heard);
+  heard->subscription.Start([this, weak = std::weak_ptr(heard)] {
+    if (const auto news = weak.lock()) ScheduleAll(news);
+  });
+  for (const std::shared_ptr<Listener>& listener : interest.listeners) AddSlot(heard, listener);
+}
+
+void SubscriptionTable::AddSlot(const std::shared_ptr<Heard>& heard, const std::shared_ptr<Listener>& listener) {
+  const auto slot = std::make_shared<Slot>();
+  slot->listener = listener;
+  ++listener->unheard;
+  heard->slots.push_back(slot);
+  Schedule(heard, slot);
+}
+
+void SubscriptionTable::ScheduleAll(const std::shared_ptr<Heard>& heard) {
+  for (const std::shared_ptr<Slot>& slot : heard->slots) Schedule(heard, slot);
+}
+
+void SubscriptionTable::Schedule(const std::shared_ptr<Heard>& heard, const std::shared_ptr<Slot>& slot) {
+  if (std::exchange(slot->scheduled, true)) return;
+  env_.Post([this, heard, slot] {
+    slot->scheduled = false;
+    Deliver(*heard, *slot);
+  });
+}
+
+void SubscriptionTable::Deliver(const Heard& heard, Slot& slot) {
+  // Held here: the listener may end its own subscription, and with it drop the last other reference.
+  const std::shared_ptr<Listener> listener = slot.listener;
+  bool all = true;
+  for (const Category category : heard.subscription.categories()) {
+    std::uint64_t& told = slot.told[static_cast<std::size_t>(category)];
+    while (listener->alive) {
+      const Notification* news = heard.subscription.slice(category).After(told);
+      if (news == nullptr) break;
+      told = news->version;
+      ++env_.counters.notifications;
+      env_.CallHost("a listener", [&] { listener->host->Notify(*news); });
+    }
+    all = all && told != 0;
+  }
+  if (all && listener->alive && !std::exchange(slot.heard_all, true)) OneHeard(listener);
+}
+
+void SubscriptionTable::OneHeard(const std::shared_ptr<Listener>& listener) {
+  if (--listener->unheard > 0 || !listener->first) return;
+  listener->deadline.Cancel();
+  env_.PostAnswer(std::exchange(listener->first, nullptr), absl::OkStatus());
+}
+
+void SubscriptionTable::OnNames(const absl::StatusOr<std::vector<std::string>>& names) {
+  if (all_services_.empty()) return;
+  if (!names.ok()) {
+    env_.Failed(names.status());
+    env_.context.log->Warn("FL-1-1", env_.options.address,
+                           absl::StrCat("reading the services failed: ", names.status().ToString()));
+    return;
+  }
+  const bool first = !names_.has_value();
+  names_.emplace(names->begin(), names->end());
+  for (Interest* interest : all_services_) {
+    for (auto at = interest->services.begin(); at != interest->services.end();) {
+      if (names_->contains(at->first)) {
+        ++at;
+        continue;
+      }
+      at->second->subscription.End();
+      at = interest->services.erase(at);
+    }
+    for (const std::string& name : *names_) {
+      if (!interest->services.contains(name)) AddService(*interest, name);
+    }
+    if (!first) continue;
+    for (const std::shared_ptr<Listener>& listener : interest->listeners) OneHeard(listener);
+  }
+}
+
+void SubscriptionTable::Destroy() {
+  for (const auto& [consumer, interest] : interests_) {
+    const std::vector<std::shared_ptr<Listener>> listeners = interest->listeners;
+    for (const auto& listener : listeners) {
+      EndListener(*interest, listener, absl::CancelledError("the registry was destroyed"));
+    }
+    for (const auto& [name, heard] : interest->services) heard->subscription.Stop();
+  }
+  if (!all_services_.empty()) env_.backend->UnwatchServices();
+  all_services_.clear();
+  names_.reset();
+  interests_.clear();
+  watches_.Destroy();
+}
+
+}  // namespace fairlead::internal

@@ -1,0 +1,91 @@
+#ifndef FAIRLEAD_REGISTRY_SUBSCRIPTION_TABLE_H_
+#define FAIRLEAD_REGISTRY_SUBSCRIPTION_TABLE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+#include "fairlead/base/executor.h"
+#include "fairlead/registry/registry_environment.h"
+#include "fairlead/registry/subscription.h"
+#include "fairlead/registry/url_hash.h"
+#include "fairlead/registry/watch_table.h"
+#include "fairlead/url/url.h"
+
+namespace fairlead::internal {
+
+// Who listens to what. A (consumer url, listener) pair has a slot in each Subscription that it hears: one, or one
+// for each service when the interface is `*`. A slot remembers what its listener was told and is brought up to date
+// by a task of its own, so that a listener may do anything from within Notify, several changes in a row are told as
+// one, and a newcomer gets the replay that others had before. REQUIRES: executor.
+class SubscriptionTable {
+ public:
+  explicit SubscriptionTable(RegistryEnvironment& env) : env_(env), watches_(env) {}
+
+  void Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> host, Done first_notified);
+  void Unsubscribe(const Url& consumer, const std::shared_ptr<NotifyListener>& host);
+  // Nobody is notified any more; who waits for a first notification gets kCancelled.
+  void Destroy();
+
+  std::size_t size() const { return interests_.size(); }
+  const WatchTable& watches() const { return watches_; }
+
+ private:
+  // One pair. Slots share it: clearing `alive` silences them all.
+  struct Listener {
+    std::shared_ptr<NotifyListener> host;
+    bool alive = true;
+    std::size_t unheard = 0;  // slots without a first notification, and the services if they are not known yet
+    Done first;               // while somebody waits
+    Timer deadline;
+  };
+  struct Slot {
+    std::shared_ptr<Listener> listener;
+    std::array<std::uint64_t, kCategoryCount> told{};  // versions
+    bool heard_all = false;
+    bool scheduled = false;
+  };
+  struct Heard {
+    Heard(WatchTable& watches, const std::string& service, const Url& consumer, std::uint64_t& versions);
+    Subscription subscription;
+    std::vector<std::shared_ptr<Slot>> slots;
+  };
+  // What one consumer url asks for.
+  struct Interest {
+    Url consumer;
+    bool all_services = false;
+    std::vector<std::shared_ptr<Listener>> listeners;
+    std::map<std::string, std::shared_ptr<Heard>> services;
+  };
+
+  void AddService(Interest& interest, const std::string& service);
+  void AddSlot(const std::shared_ptr<Heard>& heard, const std::shared_ptr<Listener>& listener);
+  void ScheduleAll(const std::shared_ptr<Heard>& heard);
+  void Schedule(const std::shared_ptr<Heard>& heard, const std::shared_ptr<Slot>& slot);
+  void Deliver(const Heard& heard, Slot& slot);
+  void OneHeard(const std::shared_ptr<Listener>& listener);
+
+  void OnNames(const absl::StatusOr<std::vector<std::string>>& names);
+  void OnDeadline(const Url& consumer, const std::shared_ptr<Listener>& listener);
+  void EndListener(Interest& interest, const std::shared_ptr<Listener>& listener, absl::Status why);
+  void EndInterestIfUnheard(const Url& consumer);
+
+  RegistryEnvironment& env_;
+  WatchTable watches_;
+  std::uint64_t versions_ = 0;
+  absl::flat_hash_map<Url, std::unique_ptr<Interest>, UrlHash> interests_;
+  std::vector<Interest*> all_services_;         // those with interface `*`
+  std::optional<std::set<std::string>> names_;  // of all services, while somebody wants them and they are known
+};
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_REGISTRY_SUBSCRIPTION_TABLE_H_

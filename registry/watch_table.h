@@ -1,0 +1,89 @@
+#ifndef FAIRLEAD_REGISTRY_WATCH_TABLE_H_
+#define FAIRLEAD_REGISTRY_WATCH_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fairlead/base/executor.h"
+#include "fairlead/registry/child_list.h"
+#include "fairlead/registry/notification.h"
+#include "fairlead/registry/registry_environment.h"
+#include "fairlead/registry/registry_key.h"
+
+namespace fairlead::internal {
+
+enum class ListChange : std::uint8_t {
+  kKind,      // the children are the same, what is known of them changed
+  kChildren,  // the children changed, Child::came_from tells how
+};
+
+// What is known of one path of the registry.
+struct WatchedList {
+  WatchedList(RegistryKey path, UrlPool& pool, std::uint64_t seed, std::string_view mark)
+      : key(std::move(path)), children(pool, seed, mark) {}
+
+  const RegistryKey key;
+  ChildList children;      // as last read, also while `kind` is kUnknown
+  bool answered = false;   // false: nothing below means anything yet
+  ListKind kind = ListKind::kUnknown;
+};
+
+// Hears of changes of a list. Must not change the table from within.
+class ListWatcher {
+ public:
+  virtual ~ListWatcher() = default;
+  virtual void OnList(const WatchedList& list, ListChange change) = 0;
+};
+
+// The watches of a registry, one for each path that anybody wants. Judges the backend's answers: drops those of an
+// ended session, tells news from repetition, empty from unknown. REQUIRES: executor.
+class WatchTable {
+ public:
+  explicit WatchTable(RegistryEnvironment& env) : env_(env) {}
+
+  // `watcher` hears of every later change until Release. The list lives until then.
+  const WatchedList& Acquire(const RegistryKey& key, ListWatcher& watcher);
+  void Release(const RegistryKey& key, ListWatcher& watcher);
+  void Destroy();
+
+  std::size_t size() const { return watches_.size(); }
+  std::vector<std::string> Unreadable() const;
+
+ private:
+  struct Watch {
+    Watch(std::uint64_t number, WatchedList start) : id(number), list(std::move(start)) {}
+    const std::uint64_t id;
+    WatchedList list;
+    std::vector<ListWatcher*> watchers;
+    bool missing = false;  // and in its grace
+    Timer grace;
+  };
+
+  Watch* Find(const RegistryKey& key, std::uint64_t id);
+  // True when the answer said something new.
+  bool OnAnswer(Watch& watch, const ChildrenAnswer& answer);
+  bool OnChildren(Watch& watch, const std::vector<std::string>& children);
+  bool OnMissing(Watch& watch);
+  bool OnFailure(Watch& watch, const absl::Status& status);
+  void EndGrace(Watch& watch);
+  void Tell(Watch& watch, ListChange change);
+  void LogUnreadable(const WatchedList& list);
+  void ScheduleResync();
+  void Resync();
+
+  RegistryEnvironment& env_;
+  std::map<RegistryKey, Watch> watches_;
+  std::uint64_t last_id_ = 0;
+  std::uint64_t newest_generation_ = 0;
+  Timer resync_;
+  bool resync_scheduled_ = false;
+  RegistryKey resync_from_;
+};
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_REGISTRY_WATCH_TABLE_H_
