@@ -25,7 +25,7 @@ namespace fairlead {
 // How a Runtime is made. Every member has a default; a test or a host replaces what it wants to own.
 struct Options {
   // What registries, routers and policies exist; usually DefaultExtensions().
-  ExtensionRegistry extensions;
+  ExtensionRegistry extensions = {};
   // Where the control plane runs. Default: one thread of its own, "fairlead", with all signals blocked.
   std::shared_ptr<Executor> executor = nullptr;
   const Clock* clock = &RealClock();

@@ -19,17 +19,35 @@ Directory::~Directory() {
   if (on_destroy_) on_destroy_();
 }
 
+namespace {
+
+// A pick that started before a new list was published may find all of its providers draining. That is no answer
+// while there is a newer snapshot to ask.
+constexpr int kMostSnapshots = 5;
+
+template <class Take>
+absl::StatusOr<InvokerState*> PickFromCurrent(const internal::DirectoryCore& core, const Invocation& invocation,
+                                              std::span<const ProviderId> tried, Take take) {
+  for (int i = 1;; ++i) {
+    const DirectorySnapshot& snapshot = core.Current();
+    absl::StatusOr<InvokerState*> state = Picker<NoTracer>(core, snapshot, invocation, tried, {}).Run(take);
+    if (state.ok() || i == kMostSnapshots || &core.Current() == &snapshot) return state;
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<Lease> Directory::Select(const Invocation& invocation, std::span<const ProviderId> tried) const {
   const ReadSection section;
-  Picker<NoTracer> picker(*core_, core_->Current(), invocation, tried, {});
-  absl::StatusOr<InvokerState*> state = picker.Run([](InvokerState* one) { return one->TryAcquire(); });
+  absl::StatusOr<InvokerState*> state =
+      PickFromCurrent(*core_, invocation, tried, [](InvokerState* one) { return one->TryAcquire(); });
   if (!state.ok()) return std::move(state).status();
   return Lease(*state);
 }
 
 absl::StatusOr<const Invoker*> Directory::PickInSection(const Invocation& invocation) const {
-  Picker<NoTracer> picker(*core_, core_->Current(), invocation, {}, {});
-  absl::StatusOr<InvokerState*> state = picker.Run([](const InvokerState* one) { return !one->draining(); });
+  absl::StatusOr<InvokerState*> state =
+      PickFromCurrent(*core_, invocation, {}, [](const InvokerState* one) { return !one->draining(); });
   if (!state.ok()) return std::move(state).status();
   return &(*state)->invoker();
 }

@@ -11,9 +11,6 @@ namespace {
 // How a provider serves is no business of its consumers.
 constexpr std::array<std::string_view, 7> kServerOnly = {"threadname", "threadpool", "corethreads", "threads",
                                                          "queues",     "alive",      "transporter"};
-// What describes the provider, also when it says nothing about it.
-constexpr std::array<std::string_view, 5> kProvidersAlone = {"release", "dubbo", names::kMethods, names::kTimestamp,
-                                                             names::kTag};
 // What describes the provider when it says something about it.
 constexpr std::array<std::string_view, 3> kProvidersFirst = {names::kGroup, names::kVersion, "generic"};
 // Lists that both sides contribute to, the provider's part first.
@@ -36,7 +33,7 @@ UrlParts MergeConsumer(const UrlParts& provider, const UrlParts::Params& consume
 
   UrlParts::Params over = consumer;
   over.EraseIf([&](std::string_view key, std::string_view) {
-    return IsIn(kProvidersAlone, key) || (IsIn(kProvidersFirst, key) && !provider.Param(key).empty());
+    return IsIn(names::kProviderOnly, key) || (IsIn(kProvidersFirst, key) && !provider.Param(key).empty());
   });
   for (const std::string_view key : kJoined) {
     const std::string* theirs = provider.Find(key);

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_URL_PARAMETER_NAMES_H_
 #define FAIRLEAD_URL_PARAMETER_NAMES_H_
 
+#include <array>
 #include <string_view>
 
 // The parameter names of Dubbo's urls that Fairlead reads, each spelled once.
@@ -37,6 +38,9 @@ inline constexpr std::string_view kTimestamp = "timestamp";
 inline constexpr std::string_view kVersion = "version";
 inline constexpr std::string_view kWarmup = "warmup";
 inline constexpr std::string_view kWeight = "weight";
+
+// What describes a provider, also when it does not say it: a consumer's value never stands in for it.
+inline constexpr std::array<std::string_view, 5> kProviderOnly = {"release", "dubbo", kMethods, kTimestamp, kTag};
 
 }  // namespace fairlead::names
 

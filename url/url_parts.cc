@@ -74,9 +74,7 @@ absl::StatusOr<UrlParts> ParseBodyOf(std::string_view whole, std::string_view bo
   std::string_view rest = begin < end ? body.substr(begin, end - begin) : std::string_view();
 
   if (const std::size_t slash = rest.find('/'); slash != kNone) {
-    std::string_view path = rest.substr(slash + 1);
-    path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
-    url.path = path;
+    url.SetPath(rest.substr(slash + 1));
     rest = rest.substr(0, slash);
   }
 
@@ -297,6 +295,11 @@ std::string_view UrlParts::MethodParam(std::string_view method, std::string_view
                                        std::string_view fallback) const {
   const std::string* value = FindMethodParam(method, key);
   return value != nullptr && !value->empty() ? std::string_view(*value) : Param(key, fallback);
+}
+
+void UrlParts::SetPath(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of('/'), text.size()));
+  path = text;
 }
 
 std::string UrlParts::ServiceInterface() const {

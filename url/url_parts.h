@@ -48,8 +48,11 @@ struct UrlParts {
   // `method.key` alone, under the same condition. nullptr when absent.
   const std::string* FindMethodParam(std::string_view method, std::string_view key) const;
 
+  // As a url that was parsed has it: without leading slashes.
+  void SetPath(std::string_view text);
+
   std::string ServiceInterface() const;  // `interface`, else the path
-  std::string ServiceKey() const;        // [group/]interface[:version]; empty without an interface
+  std::string ServiceKey() const;        // [group/]interface[:version]; empty without interface and path
   std::string ColonKey() const;          // interface:version:group, both colons always there
   std::string Address() const;           // host or host:port
 

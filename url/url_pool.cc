@@ -122,9 +122,7 @@ using EntryMap = absl::flat_hash_map<std::string_view, std::shared_ptr<UrlEntry>
 // What Dubbo's constructor does to any parts.
 void Normalise(UrlParts& parts) {
   parts.port = std::max(parts.port, 0);
-  if (parts.path.has_value()) {
-    parts.path->erase(0, std::min(parts.path->find_first_not_of('/'), parts.path->size()));
-  }
+  if (parts.path.has_value() && !parts.path->empty() && parts.path->front() == '/') parts.SetPath(std::string(*parts.path));
 }
 
 }  // namespace

@@ -73,4 +73,6 @@ std::shared_ptr<MemoryStore> MemoryRegistryFactory::store(std::string_view name,
   return place;
 }
 
+std::shared_ptr<MemoryRegistryFactory> MakeMemoryRegistryFactory() { return std::make_shared<MemoryRegistryFactory>(); }
+
 }  // namespace fairlead

@@ -17,7 +17,7 @@ namespace fairlead {
 // Runtimes, and equal names are one registry between them. `group` (default `dubbo`) tells stores of one name apart.
 // Lists follow at once, as events cost nothing here, unless `delay-notification` asks for a window.
 //
-//   auto memory = std::make_shared<MemoryRegistryFactory>();
+//   auto memory = MakeMemoryRegistryFactory();
 //   memory->store("test")->Put("dubbo://10.0.0.1:20880/com.acme.Orders");
 //
 // Thread-safe.
@@ -34,6 +34,8 @@ class MemoryRegistryFactory final : public RegistryFactory {
   std::mutex mutex_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<MemoryStore>> stores_;
 };
+
+std::shared_ptr<MemoryRegistryFactory> MakeMemoryRegistryFactory();
 
 }  // namespace fairlead
 

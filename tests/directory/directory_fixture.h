@@ -83,7 +83,8 @@ class DirectoryFixture : public ::testing::Test {
     Notify(Category::kProviders, urls.empty() ? ListKind::kEmpty : ListKind::kList, urls);
   }
   void Rules(std::vector<Url> urls) {
-    Notify(Category::kRouters, urls.empty() ? ListKind::kEmpty : ListKind::kList, std::move(urls));
+    const ListKind kind = urls.empty() ? ListKind::kEmpty : ListKind::kList;
+    Notify(Category::kRouters, kind, std::move(urls));
   }
   void Overrides(const std::vector<std::string>& list) {
     std::vector<Url> urls;

@@ -1,0 +1,77 @@
+#include "fairlead/loadbalance/random.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "fairlead/loadbalance/alias_table.h"
+#include "fairlead/loadbalance/draw.h"
+#include "fairlead/loadbalance/weighted_draw.h"
+#include "fairlead/url/parameter_names.h"
+
+namespace fairlead {
+namespace {
+
+class UniformSelector final : public Selector {
+ public:
+  explicit UniformSelector(std::vector<Slot> slots) : slots_(std::move(slots)) {}
+  Slot Select(const Invocation&, PickContext& context) const override {
+    return slots_[Spread(context.random.Next(), slots_.size()).index];
+  }
+  std::string Describe() const override { return absl::StrCat("random, ", slots_.size(), " providers alike"); }
+
+ private:
+  const std::vector<Slot> slots_;
+};
+
+class WeightedSelector final : public Selector {
+ public:
+  WeightedSelector(std::span<const Slot> slots, std::span<const std::int32_t> weights, std::uint64_t total)
+      : table_(slots, weights), total_(total) {}
+  Slot Select(const Invocation&, PickContext& context) const override { return table_.Pick(context.random.Next()); }
+  std::string Describe() const override {
+    return absl::StrCat("random, ", table_.columns().size(), " providers, total weight ", total_);
+  }
+
+ private:
+  const AliasTable table_;
+  const std::uint64_t total_;
+};
+
+// Java decides by the first member alone whether weights are looked at.
+bool IgnoresWeights(const SelectorInput& input) {
+  if (input.compat != Compat::kStrict) return false;
+  const Url& first = input.by_rank.front().provider->effective;
+  return first.MethodParam(input.method, names::kWeight).empty() && first.Param(names::kTimestamp).empty();
+}
+
+class RandomLoadBalance final : public LoadBalance {
+ public:
+  std::string_view name() const override { return "random"; }
+
+  absl::StatusOr<std::shared_ptr<const Selector>> Build(const SelectorInput& input, const Selector*) const override {
+    std::vector<Slot> slots;
+    std::vector<std::int32_t> weights;
+    SplitMembers(input.by_rank, slots, weights);
+    const std::uint64_t total = TotalWeight(input.by_rank);
+    const bool alike = std::all_of(weights.begin(), weights.end(),
+                                   [&](std::int32_t weight) { return weight == weights.front(); });
+    if (alike || IgnoresWeights(input)) return std::make_shared<UniformSelector>(std::move(slots));
+    return std::make_shared<WeightedSelector>(slots, weights, total);
+  }
+
+  absl::StatusOr<Slot> SelectUnplanned(const SelectorInput& input, const Invocation&,
+                                       PickContext& context) const override {
+    if (IgnoresWeights(input)) {
+      return input.by_rank[context.random.Below(input.by_rank.size())].provider->slot;
+    }
+    return DrawByWeight(input.by_rank, context.random).provider->slot;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const LoadBalance> MakeRandomLoadBalance() { return std::make_shared<RandomLoadBalance>(); }
+
+}  // namespace fairlead

@@ -1,0 +1,143 @@
+#include "fairlead/registry/child_list.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fairlead/base/random.h"
+#include "fairlead/url/percent.h"
+#include "fairlead/url/url_pool.h"
+
+namespace fairlead::internal {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ChildListTest : public ::testing::Test {
+ protected:
+  // Addresses in order; unreadable ones as "?", shadowed ones in brackets.
+  static std::vector<std::string> Show(const ChildList& list) {
+    std::vector<std::string> all;
+    for (const ChildList::Child& child : list.children()) {
+      std::string text = child.url.empty() ? "?" : child.url.parts().Address();
+      all.push_back(child.shadowed ? "(" + text + ")" : text);
+    }
+    return all;
+  }
+  static std::vector<std::uint32_t> Origins(const ChildList& list) {
+    std::vector<std::uint32_t> all;
+    for (const ChildList::Child& child : list.children()) all.push_back(child.came_from);
+    return all;
+  }
+
+  UrlPool pool_;
+  ChildList list_{pool_, 7, ""};
+};
+
+TEST_F(ChildListTest, TheSameSetChangesNothingNotEvenTheOrder) {
+  EXPECT_TRUE(list_.Update({"dubbo://a:1/s", "dubbo://b:1/s", "dubbo://c:1/s"}));
+  EXPECT_FALSE(list_.Update({"dubbo://c:1/s", "dubbo://a:1/s", "dubbo://b:1/s"}));
+  EXPECT_FALSE(list_.Update({"dubbo://a:1/s", "dubbo://a:1/s", "dubbo://b:1/s", "dubbo://c:1/s"}));
+  EXPECT_THAT(Show(list_), ElementsAre("a:1", "b:1", "c:1"));
+}
+
+TEST_F(ChildListTest, AChangedSetTakesTheNewOrder) {
+  list_.Update({"dubbo://a:1/s", "dubbo://b:1/s", "dubbo://c:1/s"});
+  EXPECT_TRUE(list_.Update({"dubbo://d:1/s", "dubbo://c:1/s", "dubbo://a:1/s", "dubbo://d:1/s"}));
+  EXPECT_THAT(Show(list_), ElementsAre("d:1", "c:1", "a:1"));
+  EXPECT_THAT(Origins(list_), ElementsAre(ChildList::kNew, 2u, 0u));
+  EXPECT_TRUE(list_.Update({}));
+  EXPECT_TRUE(list_.empty());
+  EXPECT_FALSE(list_.Update({}));
+}
+
+TEST_F(ChildListTest, EqualUrlsCollapseToTheNewest) {
+  list_.Update({"dubbo://a:1/s?pid=1&timestamp=5", "dubbo://a:1/s?pid=2&timestamp=9", "dubbo://a:1/s?pid=3&timestamp=7"});
+  EXPECT_THAT(Show(list_), ElementsAre("(a:1)", "a:1", "(a:1)"));
+  EXPECT_EQ(list_.children()[1].url.timestamp_ms(), 9);
+  // The newest goes: the next one counts again.
+  list_.Update({"dubbo://a:1/s?pid=1&timestamp=5", "dubbo://a:1/s?pid=3&timestamp=7"});
+  EXPECT_THAT(Show(list_), ElementsAre("(a:1)", "a:1"));
+  list_.Update({"dubbo://a:1/s?pid=1&timestamp=5"});
+  EXPECT_THAT(Show(list_), ElementsAre("a:1"));
+}
+
+TEST_F(ChildListTest, UnreadableChildrenAreNamedWithoutPassword) {
+  EXPECT_TRUE(list_.Update({"dubbo://u:secret@h:port/s", "dubbo://a:1/s", "junk"}));
+  EXPECT_THAT(Show(list_), ElementsAre("?", "a:1", "?"));
+  ASSERT_EQ(list_.unreadable().size(), 2u);
+  EXPECT_THAT(list_.unreadable()[0].text, AllOf(HasSubstr("h:port"), Not(HasSubstr("secret"))));
+  EXPECT_THAT(list_.unreadable()[1].text, HasSubstr("junk"));
+  EXPECT_FALSE(list_.nothing_readable());
+  EXPECT_TRUE(list_.Update({"junk", "dubbo://u:secret@h:port/s"}));
+  EXPECT_TRUE(list_.nothing_readable());
+  EXPECT_THAT(list_.unreadable()[0].text, HasSubstr("junk"));
+  EXPECT_THAT(list_.unreadable()[1].text, HasSubstr("h:port"));
+  EXPECT_THAT(Origins(list_), ElementsAre(2u, 0u));
+}
+
+TEST_F(ChildListTest, AnEncodedPasswordIsHiddenToo) {
+  list_.Update({PercentEncode("dubbo://u:secret@h:port/s"), "dubbo%3A%2F%2Fu%3Asecret%40h%3A1%2Fs%"});
+  ASSERT_EQ(list_.unreadable().size(), 2u);
+  for (const ChildList::Unreadable& child : list_.unreadable()) EXPECT_THAT(child.text, Not(HasSubstr("secret")));
+}
+
+TEST_F(ChildListTest, ALongTextIsCut) {
+  list_.Update({"dubbo://h:" + std::string(100'000, 'x')});
+  EXPECT_LT(list_.unreadable().at(0).text.size(), 1000u);
+}
+
+TEST_F(ChildListTest, AChildWithoutTheMarkIsAsGoodAsAbsent) {
+  ChildList rules(pool_, 7, UrlMark(Category::kRouters, true));
+  rules.Update({"garbage", "condition://0.0.0.0/s"});
+  EXPECT_THAT(Show(rules), ElementsAre("?", "?"));
+  EXPECT_FALSE(rules.nothing_readable());
+  rules.Update({"garbage", PercentEncode("condition://h:port/s")});
+  EXPECT_TRUE(rules.nothing_readable());
+  rules.Update({"garbage", PercentEncode("condition://0.0.0.0/s")});
+  EXPECT_THAT(Show(rules), ElementsAre("?", "0.0.0.0"));
+}
+
+// Against a slow twin, over random sequences of lists with twins and junk.
+TEST_F(ChildListTest, AfterAnyEditsTheListIsThatOfOneFromScratch) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    ChildList stepped(pool_, seed, "");
+    for (int step = 0; step < 60; ++step) {
+      std::vector<std::string> texts;
+      const std::uint64_t count = random.Below(12);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const std::string host = "h" + std::to_string(random.Below(6));
+        const std::string stamp = std::to_string(random.Below(3));
+        texts.push_back(random.Below(8) == 0 ? "junk" + stamp
+                                             : "dubbo://" + host + ":1/s?pid=" + stamp + "&timestamp=" + stamp);
+      }
+      const std::vector<std::string> before = Show(stepped);
+      const bool changed = stepped.Update(texts);
+      ChildList fresh(pool_, seed, "");
+      fresh.Update(texts);
+      if (changed) {
+        EXPECT_EQ(Show(stepped), Show(fresh));
+        EXPECT_EQ(stepped.unreadable().size(), fresh.unreadable().size());
+        EXPECT_EQ(stepped.nothing_readable(), fresh.nothing_readable());
+      } else {
+        EXPECT_EQ(Show(stepped), before);
+        std::vector<std::string> a = Show(stepped), b = Show(fresh);
+        std::sort(a.begin(), a.end());
+        std::sort(b.begin(), b.end());
+        EXPECT_EQ(a.size(), b.size());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fairlead::internal

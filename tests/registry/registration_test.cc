@@ -1,0 +1,432 @@
+#include <chrono>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "fairlead/tests/registry/registry_fixture.h"
+
+namespace fairlead {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr std::string_view kProvider = "dubbo://10.0.0.1:20880/a.B?version=1";
+constexpr std::string_view kQuiet = "dubbo://10.0.0.1:20880/a.B?check=false&version=1";
+
+class RegistrationTest : public RegistryFixture {
+ protected:
+  std::vector<std::string> Log() { return std::exchange(backend_->log, {}); }
+  // Answers one operation and runs what follows.
+  void Answer(Operation::Kind kind, absl::Status status = absl::OkStatus()) {
+    ASSERT_TRUE(backend_->Answer(kind, std::move(status)));
+    Run();
+  }
+  static absl::Status Broken() { return absl::UnavailableError("connection loss"); }
+  std::optional<absl::Status> first_, second_;
+};
+
+TEST_F(RegistrationTest, CheckedDoneWaitsForTheRegistry) {
+  Open().Register(U(kProvider), Into(first_));
+  Run();
+  EXPECT_FALSE(first_.has_value());
+  EXPECT_THAT(Log(), ElementsAre("put a.B/providers " + std::string(kProvider)));
+  EXPECT_TRUE(backend_->open[0].dynamic);
+  Answer(Operation::kPut);
+  EXPECT_TRUE(first_ && first_->ok());
+  EXPECT_EQ(registry_->status().registered, 1u);
+  EXPECT_EQ(registry_->status().unacknowledged, 0u);
+}
+
+TEST_F(RegistrationTest, DoneNeverComesInsideTheCall) {
+  Open();
+  for (const std::string_view url : {kQuiet, std::string_view("dubbo://h:1/a.B?register=false"),
+                                     std::string_view("dubbo://h:1"), std::string_view("dubbo://h:1/a.B?category=x")}) {
+    first_.reset();
+    registry_->Register(U(url), Into(first_));
+    EXPECT_FALSE(first_.has_value()) << url;
+    Run();
+    EXPECT_TRUE(first_.has_value()) << url;
+  }
+}
+
+TEST_F(RegistrationTest, UncheckedDoneOnlyRecordsTheWish) {
+  Open("fake://h:1", false).Register(U(kQuiet), Into(first_));
+  Run();
+  EXPECT_TRUE(first_ && first_->ok());
+  EXPECT_THAT(Log(), IsEmpty()) << "nothing is asked for without a session";
+  backend_->Tell(Session::kConnected);
+  Run();
+  EXPECT_THAT(Log(), ElementsAre("put a.B/providers " + std::string(kQuiet)));
+}
+
+TEST_F(RegistrationTest, CheckNeedsBothUrlsAndAPort) {
+  Open("fake://h:1?check=false").Register(U(kProvider), Into(first_));
+  Run();
+  EXPECT_TRUE(first_ && first_->ok());
+  Open().Register(U("consumer://10.0.0.9/a.B?category=consumers"), Into(second_));
+  Run();
+  EXPECT_TRUE(second_ && second_->ok());
+}
+
+TEST_F(RegistrationTest, PersistentUnlessDynamic) {
+  Open().Register(U("override://0.0.0.0/a.B?category=configurators&dynamic=false&weight=7"), Into(first_));
+  Run();
+  EXPECT_FALSE(backend_->open[0].dynamic);
+  EXPECT_EQ(backend_->open[0].key, (RegistryKey{"a.B", Category::kConfigurators}));
+}
+
+TEST_F(RegistrationTest, SomeUrlsAreNotForTheRegistry) {
+  Open("fake://h:1?accepts=-rest");
+  for (const std::string_view url : {"rest://h:1/a.B", "dubbo://h:1/a.B?register=false", "dubbo://h:1/a.B?isExtra=true",
+                                     "consumer://h/*?category=consumers"}) {
+    first_.reset();
+    registry_->Register(U(url), Into(first_));
+    Run();
+    EXPECT_TRUE(first_ && first_->ok()) << url;
+  }
+  EXPECT_THAT(Log(), IsEmpty());
+  EXPECT_EQ(registry_->status().registered, 0u);
+}
+
+TEST_F(RegistrationTest, ACheckedFailureIsToldAndEndsTheWish) {
+  Open().Register(U(kProvider), Into(first_));
+  Answer(Operation::kPut, absl::PermissionDeniedError("no auth"));
+  ASSERT_TRUE(first_.has_value());
+  EXPECT_TRUE(absl::IsUnavailable(*first_));
+  EXPECT_THAT(first_->ToString(), AllOf(HasSubstr("fake://h:1"), HasSubstr("10.0.0.1"), HasSubstr("no auth")));
+  EXPECT_EQ(registry_->status().registered, 0u);
+  Log();
+  // Dubbo's defect: registered all the same by the next recovery.
+  backend_->Tell(Session::kExpired);
+  backend_->Tell(Session::kNew);
+  Advance(milliseconds(60'000));
+  EXPECT_THAT(Log(), IsEmpty());
+}
+
+TEST_F(RegistrationTest, AFailureThatMayHaveStoredTheUrlIsCleanedUp) {
+  Open().Register(U(kProvider), Into(first_));
+  Answer(Operation::kPut, Broken());
+  EXPECT_FALSE(first_->ok());
+  EXPECT_EQ(backend_->Count(Operation::kRemove), 1u);
+  Answer(Operation::kRemove);
+  EXPECT_EQ(registry_->status().unacknowledged, 0u);
+}
+
+TEST_F(RegistrationTest, ASilentRegistryFailsACheckedCallAtTheTimeout) {
+  Open("fake://h:1?timeout=3000", false).Register(U(kProvider), Into(first_));
+  Advance(milliseconds(2999));
+  EXPECT_FALSE(first_.has_value());
+  Advance(milliseconds(1));
+  ASSERT_TRUE(first_.has_value());
+  EXPECT_TRUE(absl::IsUnavailable(*first_));
+  EXPECT_THAT(first_->ToString(), AllOf(HasSubstr("fake://h:1"), HasSubstr("3000 ms")));
+  backend_->Tell(Session::kConnected);
+  Advance(milliseconds(10'000));
+  EXPECT_THAT(Log(), IsEmpty());
+}
+
+TEST_F(RegistrationTest, AnUncheckedFailureIsRetriedForEverWithBackOff) {
+  Open("fake://h:1?retry.period=1000").Register(U(kQuiet), Into(first_));
+  Run();
+  milliseconds waited(0);
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    Answer(Operation::kPut, Broken());
+    ASSERT_EQ(backend_->Count(Operation::kPut), 0u);
+    milliseconds pause(0);
+    while (backend_->Count(Operation::kPut) == 0) {
+      Advance(milliseconds(1));
+      ++pause;
+      ASSERT_LE(pause, milliseconds(1000)) << "retry.period is the longest pause";
+    }
+    EXPECT_GE(pause, milliseconds(200));
+    waited += pause;
+  }
+  EXPECT_GT(waited, milliseconds(20 * 300)) << "the pauses grow";
+  Answer(Operation::kPut);
+  EXPECT_EQ(registry_->status().unacknowledged, 0u);
+  EXPECT_EQ(registry_->status().counters.retries, 20u);
+  EXPECT_TRUE(absl::IsUnavailable(registry_->status().last_error));
+  EXPECT_GE(log_.Count("FL-1-1"), 20u);
+}
+
+TEST_F(RegistrationTest, RetryTimesCountsAfterTheFirstAndAnEndedRetryIsNotForgotten) {
+  Open();
+  registry_->Register(U("dubbo://h:1/a.B?check=false&retry.times=2"), Into(first_));
+  Run();
+  int calls = 0;
+  for (int i = 0; i < 10; ++i) {
+    if (backend_->Answer(Operation::kPut, Broken())) ++calls;
+    Advance(milliseconds(10'000));
+  }
+  EXPECT_EQ(calls, 3);
+  backend_->Tell(Session::kSuspended);
+  backend_->Tell(Session::kReconnected);
+  Advance(milliseconds(200));
+  EXPECT_EQ(backend_->Count(Operation::kPut), 1u);
+}
+
+TEST_F(RegistrationTest, TheOppositeCallCancels) {
+  Open().Register(U(kQuiet), Into(first_));
+  Answer(Operation::kPut, absl::PermissionDeniedError("no auth"));
+  registry_->Unregister(U(kQuiet), Into(second_));
+  Log();
+  Advance(milliseconds(60'000));
+  EXPECT_THAT(Log(), IsEmpty()) << "nothing is there, so nothing is to be done";
+  EXPECT_EQ(registry_->status().registered, 0u);
+}
+
+TEST_F(RegistrationTest, AWaitingRegisterIsToldThatItWasCancelled) {
+  Open().Register(U(kProvider), Into(first_));
+  registry_->Unregister(U(kProvider), Into(second_));
+  Run();
+  EXPECT_TRUE(first_ && absl::IsCancelled(*first_));
+  EXPECT_EQ(backend_->Count(Operation::kRemove), 0u) << "one operation of a url at a time";
+  Answer(Operation::kPut);
+  EXPECT_FALSE(second_.has_value());
+  Answer(Operation::kRemove);
+  EXPECT_TRUE(second_ && second_->ok());
+}
+
+TEST_F(RegistrationTest, RegisteredAgainWhileTheRemovalIsUnderWay) {
+  Open().Register(U(kQuiet), nullptr);
+  Answer(Operation::kPut);
+  registry_->Unregister(U(kQuiet), nullptr);
+  registry_->Register(U(kQuiet), nullptr);
+  Answer(Operation::kRemove, Broken());
+  // The removal may have happened although its answer says otherwise.
+  Answer(Operation::kPut);
+  EXPECT_EQ(registry_->status().registered, 1u);
+  EXPECT_EQ(registry_->status().unacknowledged, 0u);
+  EXPECT_THAT(backend_->open, IsEmpty());
+}
+
+TEST_F(RegistrationTest, AFailingUnregisterIsToldAndRetried) {
+  Open().Register(U(kProvider), nullptr);
+  Answer(Operation::kPut);
+  registry_->Unregister(U(kProvider), Into(first_));
+  Answer(Operation::kRemove, Broken());
+  EXPECT_TRUE(first_ && absl::IsUnavailable(*first_));
+  Advance(milliseconds(400));
+  Answer(Operation::kRemove);
+  EXPECT_EQ(registry_->status().unacknowledged, 0u);
+}
+
+TEST_F(RegistrationTest, UnregisterRemovesWhatSomebodyElseStored) {
+  Open().Unregister(U("override://0.0.0.0/a.B?category=configurators&check=false&dynamic=false&x=1"), Into(first_));
+  Run();
+  EXPECT_THAT(Log(), ElementsAre("remove a.B/configurators override://0.0.0.0/"
+                                 "a.B?category=configurators&check=false&dynamic=false&x=1"));
+  Answer(Operation::kRemove);
+  // A provider of another library may stand under more parameters than this one would write.
+  registry_->Unregister(U("dubbo://h:1/a.B?anyhost=true&check=false"), Into(second_));
+  Answer(Operation::kRemove);
+  Answer(Operation::kRemove);
+  EXPECT_THAT(Log(), ElementsAre("remove a.B/providers dubbo://h:1/a.B?anyhost=true&check=false",
+                                 "remove a.B/providers dubbo://h:1/a.B?check=false"));
+}
+
+TEST_F(RegistrationTest, ANewerTimestampReplacesTheOldText) {
+  Open().Register(U("dubbo://h:1/a.B?check=false&timestamp=1"), nullptr);
+  Answer(Operation::kPut);
+  registry_->Register(U("dubbo://h:1/a.B?check=false&timestamp=2"), nullptr);
+  Answer(Operation::kPut);
+  Answer(Operation::kRemove);
+  EXPECT_THAT(Log(), ElementsAre("put a.B/providers dubbo://h:1/a.B?check=false&timestamp=1",
+                                 "put a.B/providers dubbo://h:1/a.B?check=false&timestamp=2",
+                                 "remove a.B/providers dubbo://h:1/a.B?check=false&timestamp=1"));
+  EXPECT_EQ(registry_->status().registered, 1u);
+  // Any of its texts names the url.
+  registry_->Unregister(U("dubbo://h:1/a.B?check=false&timestamp=1"), nullptr);
+  Answer(Operation::kRemove);
+  EXPECT_THAT(Log(), ElementsAre("remove a.B/providers dubbo://h:1/a.B?check=false&timestamp=2"));
+  EXPECT_THAT(backend_->open, IsEmpty());
+}
+
+TEST_F(RegistrationTest, AFailedReplacementLeavesTheOldText) {
+  Open().Register(U("dubbo://h:1/a.B?timestamp=1"), nullptr);
+  Answer(Operation::kPut);
+  registry_->Register(U("dubbo://h:1/a.B?timestamp=2"), Into(first_));
+  Answer(Operation::kPut, absl::PermissionDeniedError("no auth"));
+  EXPECT_FALSE(first_->ok());
+  EXPECT_THAT(backend_->open, IsEmpty());
+  EXPECT_EQ(registry_->status().registered, 1u);
+}
+
+TEST_F(RegistrationTest, UrlsThatDifferInAParameterCoexist) {
+  Open();
+  registry_->Register(U("dubbo://h:1/a.B?check=false"), nullptr);
+  registry_->Register(U("dubbo://h:1/a.B?check=false&version=1"), nullptr);
+  registry_->Register(U("dubbo://h:1/a.B?check=false&version=1"), nullptr);
+  Run();
+  EXPECT_EQ(Log().size(), 2u);
+}
+
+// Field report D #291: after an interruption what was not acknowledged is issued again, and only that.
+TEST_F(RegistrationTest, ReconnectedInTheSameSessionAsksForTheRest) {
+  Open();
+  for (int i = 0; i < 50; ++i) {
+    registry_->Register(U("dubbo://10.0.0." + std::to_string(i) + ":1/a.B?check=false"), nullptr);
+  }
+  for (int i = 0; i < 20; ++i) Answer(Operation::kPut);
+  backend_->Tell(Session::kSuspended);
+  Run();
+  backend_->open.clear();  // answers that never come
+  Log();
+  Advance(milliseconds(60'000));
+  EXPECT_THAT(Log(), IsEmpty());
+  backend_->Tell(Session::kReconnected);
+  Advance(milliseconds(200));
+  EXPECT_EQ(Log().size(), 30u);
+  while (backend_->Answer(Operation::kPut)) Run();
+  EXPECT_EQ(registry_->status().registered, 50u);
+  EXPECT_EQ(registry_->status().unacknowledged, 0u);
+}
+
+TEST_F(RegistrationTest, ANewSessionRegistersEverything) {
+  Open().Register(U(kQuiet), nullptr);
+  registry_->Register(U("dubbo://h:2/a.B?check=false&dynamic=false"), nullptr);
+  Answer(Operation::kPut);
+  Answer(Operation::kPut);
+  Log();
+  backend_->Tell(Session::kExpired);
+  Advance(milliseconds(10'000));
+  EXPECT_THAT(Log(), IsEmpty());
+  EXPECT_FALSE(registry_->IsAvailable());
+  backend_->Tell(Session::kNew);
+  Advance(milliseconds(200));
+  EXPECT_EQ(Log().size(), 2u);
+  EXPECT_TRUE(registry_->IsAvailable());
+  EXPECT_EQ(registry_->status().unacknowledged, 2u);
+}
+
+TEST_F(RegistrationTest, TheReturnOfManyClientsIsSpread) {
+  std::set<std::int64_t> times;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    auto state = std::make_shared<FakeBackend::State>(executor_);
+    auto registry = FailbackRegistry::Create(U("fake://h:1"), std::make_unique<FakeBackend>(state), Context(seed));
+    state->Tell(Session::kConnected);
+    registry->Register(U(kQuiet), nullptr);
+    Run();
+    state->Tell(Session::kExpired);
+    state->Tell(Session::kNew);
+    Run();
+    state->log.clear();
+    std::int64_t at = 0;
+    while (state->log.empty() && at <= 200) {
+      Advance(milliseconds(1));
+      ++at;
+    }
+    EXPECT_LE(at, 201);
+    times.insert(at);
+    registry.reset();
+    backend_ = state;
+    FinishStop();
+  }
+  EXPECT_GT(times.size(), 8u);
+}
+
+TEST_F(RegistrationTest, AnExpiredSessionSettlesRemovalsOfDynamicUrls) {
+  Open().Register(U(kProvider), nullptr);
+  Answer(Operation::kPut);
+  backend_->Tell(Session::kSuspended);
+  Run();
+  registry_->Unregister(U(kProvider), Into(first_));
+  Run();
+  EXPECT_FALSE(first_.has_value());
+  backend_->Tell(Session::kExpired);
+  Run();
+  EXPECT_TRUE(first_ && first_->ok());
+  EXPECT_EQ(registry_->status().unacknowledged, 0u);
+}
+
+TEST_F(RegistrationTest, LateAnswersOfAnEndedSessionDoNotCount) {
+  Open().Register(U(kQuiet), nullptr);
+  Run();
+  Done late = std::move(backend_->open[0].done);
+  backend_->open.clear();
+  backend_->Tell(Session::kExpired);
+  backend_->Tell(Session::kNew);
+  Advance(milliseconds(200));
+  executor_->Post([&late] { late(absl::OkStatus()); });
+  Run();
+  EXPECT_EQ(registry_->status().unacknowledged, 1u);
+  Answer(Operation::kPut);
+  EXPECT_EQ(registry_->status().unacknowledged, 0u);
+}
+
+TEST_F(RegistrationTest, AThrowingDoneIsCaughtAndCounted) {
+  Open().Register(U(kQuiet), [](const absl::Status&) { throw std::runtime_error("host bug"); });
+  Run();
+  EXPECT_EQ(registry_->status().counters.host_exceptions, 1u);
+  ASSERT_EQ(recorder_.count("FL-1-3"), 1u);
+}
+
+TEST_F(RegistrationTest, DestroyRemovesDynamicUrlsAndCancelsWhoWaits) {
+  Open().Register(U("dubbo://h:1/a.B?check=false"), nullptr);
+  registry_->Register(U("dubbo://h:2/a.B?check=false&dynamic=false"), nullptr);
+  Answer(Operation::kPut);
+  Answer(Operation::kPut);
+  registry_->Register(U("dubbo://h:3/a.B"), Into(first_));
+  Log();
+  registry_->Destroy(Into(second_));
+  Run();
+  EXPECT_TRUE(first_ && absl::IsCancelled(*first_));
+  EXPECT_THAT(Log(), ElementsAre("remove a.B/providers dubbo://h:1/a.B?check=false",
+                                 "remove a.B/providers dubbo://h:3/a.B"));
+  EXPECT_FALSE(backend_->stop) << "first the removals";
+  FinishStop();
+  EXPECT_TRUE(second_ && second_->ok());
+  second_.reset();
+  registry_->Register(U(kQuiet), Into(second_));
+  Run();
+  EXPECT_TRUE(second_ && absl::IsCancelled(*second_));
+  second_.reset();
+  registry_->Destroy(Into(second_));
+  Run();
+  EXPECT_TRUE(second_ && second_->ok());
+}
+
+TEST_F(RegistrationTest, DestroyDoesNotWaitForASilentRegistryForLong) {
+  Open("fake://h:1?timeout=700").Register(U(kQuiet), nullptr);
+  Answer(Operation::kPut);
+  registry_->Destroy(Into(first_));
+  Advance(milliseconds(699));
+  EXPECT_FALSE(backend_->stop);
+  Advance(milliseconds(1));
+  EXPECT_TRUE(backend_->stop);
+  FinishStop();
+  EXPECT_TRUE(first_ && first_->ok());
+}
+
+TEST_F(RegistrationTest, TheBackendOutlivesItsStop) {
+  Open();
+  registry_.reset();
+  Run();
+  ASSERT_TRUE(backend_->stop);
+  EXPECT_FALSE(backend_->destroyed);
+  FinishStop();
+  EXPECT_TRUE(backend_->destroyed);
+}
+
+TEST_F(RegistrationTest, DescribeSaysWhatMattersAndNoPassword) {
+  Open("fake://user:secret@h:1?timeout=5").Register(U(kQuiet), nullptr);
+  Answer(Operation::kPut, Broken());
+  EXPECT_THAT(registry_->Describe(), AllOf(HasSubstr("fake://h:1"), HasSubstr("connected"), HasSubstr("1 registered"),
+                                           HasSubstr("1 not confirmed"), HasSubstr("connection loss"),
+                                           Not(HasSubstr("secret"))));
+}
+
+TEST_F(RegistrationTest, AnUnreadableRegistryParameterIsLogged) {
+  Open("fake://h:1?timeout=soon");
+  EXPECT_EQ(recorder_.count("FL-1-6"), 1u);
+}
+
+}  // namespace
+}  // namespace fairlead
