@@ -303,7 +303,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     Registered registered = std::move(at->second);
     registrations_.erase(at);
     FailbackRegistry& registry = *registered.registry->registry;
-    registry.Unregister(registered.url, [keep = std::move(registered), done = std::move(done)](absl::Status) mutable {
+    // Only the hold moves: the url is still being read while the closure is made.
+    registry.Unregister(registered.url, [keep = std::move(registered.registry), done = std::move(done)](absl::Status) mutable {
       if (done) done();
     });
   }
