@@ -5,6 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
 #include <atomic>
 #include <chrono>
 #include <deque>
@@ -14,11 +18,6 @@
 #include <thread>
 #include <utility>
 
-#include <asio/executor_work_guard.hpp>
-#include <asio/io_context.hpp>
-#include <asio/post.hpp>
-#include <asio/steady_timer.hpp>
-
 namespace fairlead {
 namespace {
 
@@ -26,8 +25,8 @@ using Task = absl::AnyInvocable<void()>;
 using TimePoint = asio::steady_timer::time_point;
 
 // A strand that owns its tasks, which asio::strand does not: Close destroys them at once, a cancelled timer
-// takes its task out wherever it waits, and handlers left in a host's event loop hold nothing of ours but this
-// object, which after Close touches no io_context.
+// takes its task out wherever it waits, and handlers left in a host's event loop hold nothing of ours but
+// this object, which after Close touches no io_context.
 class Strand : public std::enable_shared_from_this<Strand> {
  public:
   explicit Strand(asio::io_context& context) : context_(context), wake_(std::in_place, context) {}
@@ -70,6 +69,26 @@ class Strand : public std::enable_shared_from_this<Strand> {
   }
 
  private:
+  // What waits in the context. Destroyed without having been called, it tells that the context is gone and will never
+  // run what waits here; those tasks may hold the executor itself, so they must not wait for its end.
+  class Handler {
+   public:
+    Handler(std::shared_ptr<Strand> strand, void (*run)(Strand&)) : strand_(std::move(strand)), run_(run) {}
+    Handler(Handler&&) = default;
+    ~Handler() {
+      if (strand_ != nullptr) strand_->Close();
+    }
+    void operator()() { run_(*std::exchange(strand_, nullptr)); }
+    void operator()(const asio::error_code& error) {
+      const auto strand = std::exchange(strand_, nullptr);
+      if (error != asio::error::operation_aborted) run_(*strand);
+    }
+
+   private:
+    std::shared_ptr<Strand> strand_;
+    void (*run_)(Strand&);
+  };
+
   struct Entry;
   using Timers = std::multimap<TimePoint, std::shared_ptr<Entry>>;  // equal times keep the order of After
   struct Entry {
@@ -82,7 +101,7 @@ class Strand : public std::enable_shared_from_this<Strand> {
   void Schedule() {
     if (scheduled_) return;
     scheduled_ = true;
-    asio::post(context_, [self = shared_from_this()] { self->RunOne(); });
+    asio::post(context_, Handler(shared_from_this(), [](Strand& self) { self.RunOne(); }));
   }
 
   // One task a handler, so that a busy executor does not starve the host's own handlers.
@@ -109,9 +128,7 @@ class Strand : public std::enable_shared_from_this<Strand> {
   // REQUIRES: mutex_ held, timers_ not empty
   void Arm() {
     wake_->expires_at(timers_.begin()->first);
-    wake_->async_wait([self = shared_from_this()](const asio::error_code& error) {
-      if (error != asio::error::operation_aborted) self->CollectDue();
-    });
+    wake_->async_wait(Handler(shared_from_this(), [](Strand& self) { self.CollectDue(); }));
   }
 
   void CollectDue() {
@@ -178,7 +195,8 @@ class SignalsBlocked {
   SignalsBlocked() {
     sigset_t all;
     sigfillset(&all);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&all, fault);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+      sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
@@ -199,10 +217,13 @@ class ThreadExecutor final : public Executor {
     });
   }
 
-  ~ThreadExecutor() override {
+  ~ThreadExecutor() override { Stop(); }
+
+  void Stop() override {
+    if (stopped_.exchange(true)) return;
     if (getpid() != owner_) {
-      // In a forked child there is no thread to join, and a lock may be held for ever by one that is not here.
-      // The reference of the vanished thread keeps the loop from being destroyed.
+      // In a forked child there is no thread to join, and a lock may be held for ever by one that is not
+      // here. The reference of the vanished thread keeps the loop from being destroyed.
       thread_.detach();
       return;
     }
@@ -231,6 +252,7 @@ class ThreadExecutor final : public Executor {
 
   const std::shared_ptr<Loop> loop_;
   std::thread thread_;
+  std::atomic<bool> stopped_{false};
   const pid_t owner_ = getpid();
 };
 

@@ -26,8 +26,8 @@ struct LogRecord {
   std::string_view text;
 };
 
-// The host's hook. Called on whatever thread logs (never in a pick), one call at a time per Logger. It may use
-// the Logger: Count answers, a Log from within is counted but not delivered. What it throws is dropped.
+// The host's hook. Called on whatever thread logs (never in a pick), one call at a time per Logger. It may
+// use the Logger: Count answers, a Log from within is counted but not delivered. What it throws is dropped.
 using LogSink = std::function<void(const LogRecord&)>;
 
 // Writes "fairlead W FL-1-2 subject: text" to standard error; control characters, which would forge lines,
@@ -62,9 +62,9 @@ class Logger {
 
   const LogSink sink_;
   const Clock& clock_;
-  std::mutex sink_mutex_;                        // held around calls of sink_
-  std::atomic<std::thread::id> in_sink_{};       // the thread inside sink_
-  mutable std::mutex mutex_;                     // guards what follows; never held in a call of sink_
+  std::mutex sink_mutex_;                   // held around calls of sink_
+  std::atomic<std::thread::id> in_sink_{};  // the thread inside sink_
+  mutable std::mutex mutex_;                // guards what follows; never held in a call of sink_
   std::map<std::pair<std::string, std::string>, Recent> recent_;
   std::map<std::string, std::uint64_t, std::less<>> counts_;
 };

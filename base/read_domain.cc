@@ -37,8 +37,8 @@
 //    synchronises with W2, W1 happens before R4, and R4 cannot have found X. Nested sections change the depth
 //    below e, never e.
 // 4. So while the section is open, W5 keeps X. When W4 reads R5 or any later mark of the slot (all are
-//    releases, by the thread itself or by one that took over the slot under the slot table's lock), the use of
-//    X in R4 happens before W4 and so before the free.
+//    releases, by the thread itself or by one that took over the slot under the slot table's lock), the use
+//    of X in R4 happens before W4 and so before the free.
 // 5. A slot that W4 does not find yet: its block was published before its first R2, so 1 covers it like R2.
 // 6. A later W4 for the same X needs no new W3: what the first one saw can only be followed by later marks.
 //    All W4 of the process run under one lock.
@@ -113,9 +113,10 @@ Reader* ClaimReader() {
 }
 
 void SectionEndedElsewhere() {
-  std::fputs("fairlead: a ReadSection ended on another thread than the one that began it; it must live on a "
-             "stack that does not suspend or move to another thread\n",
-             stderr);
+  std::fputs(
+      "fairlead: a ReadSection ended on another thread than the one that began it; it must live on a "
+      "stack that does not suspend or move to another thread\n",
+      stderr);
   std::abort();
 }
 
@@ -127,8 +128,7 @@ ReadDomain& ReadDomain::Global() {
 }
 
 ReadDomain::ReadDomain() {
-  internal::epoch_state.readers_fence =
-      internal::Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0;
+  internal::epoch_state.readers_fence = internal::Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0;
   pthread_atfork([] { Global().mutex_.lock(); }, [] { Global().mutex_.unlock(); },
                  [] { Global().InForkedChild(); });
 }

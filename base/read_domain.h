@@ -8,7 +8,6 @@
 #include <mutex>
 
 #include "absl/functional/any_invocable.h"
-
 #include "fairlead/base/thread_slot.h"
 
 #if defined(__SANITIZE_THREAD__)
@@ -46,8 +45,8 @@ class ReadDomain {
   // Thread-safe. Linear in the largest number of threads that read at one time.
   std::size_t Poll();
 
-  // How long the oldest open section that holds something back has been seen open, in epochs (one epoch is one
-  // Retire); 0 = none. Thread-safe.
+  // How long the oldest open section that holds something back has been seen open, in epochs (one epoch is
+  // one Retire); 0 = none. Thread-safe.
   std::uint64_t OldestReaderLag() const;
 
  private:
@@ -61,7 +60,7 @@ class ReadDomain {
   void InForkedChild();
 
   mutable std::mutex mutex_;
-  std::list<Retired> waiting_;     // by epoch; a list, so that nothing is allocated under the lock
+  std::list<Retired> waiting_;      // by epoch; a list, so that nothing is allocated under the lock
   std::uint64_t last_barrier_ = 0;  // objects retired at or before this epoch need no barrier any more
 };
 
@@ -88,12 +87,14 @@ Reader* ClaimReader();
 }  // namespace internal
 
 // Between construction and destruction, nothing that was reachable can be freed. Lives on a stack that does
-// not suspend; sections nest; ends on the thread that began it (checked in debug builds). Works in destructors
-// of thread_local objects. Costs two plain stores; the first section of a thread locks and may allocate.
+// not suspend; sections nest; ends on the thread that began it (checked in debug builds). Works in
+// destructors of thread_local objects. Costs two plain stores; the first section of a thread locks and may
+// allocate.
 class [[nodiscard]] ReadSection {
  public:
   ReadSection() noexcept : reader_(internal::thread_state.reader) {
-    if (reader_ == nullptr) [[unlikely]] reader_ = internal::ClaimReader();
+    if (reader_ == nullptr) [[unlikely]]
+      reader_ = internal::ClaimReader();
     const std::uint64_t mark = reader_->mark.load(std::memory_order_relaxed);
     if (mark != 0) {
       reader_->mark.store(mark + 1, std::memory_order_release);
@@ -104,7 +105,8 @@ class [[nodiscard]] ReadSection {
 #ifdef FAIRLEAD_INTERNAL_TSAN
     internal::epoch_state.epoch.fetch_add(0, std::memory_order_acq_rel);
 #else
-    if (internal::epoch_state.readers_fence) [[unlikely]] std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (internal::epoch_state.readers_fence) [[unlikely]]
+      std::atomic_thread_fence(std::memory_order_seq_cst);
     std::atomic_signal_fence(std::memory_order_seq_cst);
 #endif
   }

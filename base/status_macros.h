@@ -4,11 +4,11 @@
 #include <utility>
 
 // For .cc files. Leave the function with the status unless it is OK.
-#define FAIRLEAD_RETURN_IF_ERROR(expression)              \
-  do {                                                    \
-    if (auto status_ = (expression); !status_.ok()) {     \
-      return status_;                                     \
-    }                                                     \
+#define FAIRLEAD_RETURN_IF_ERROR(expression)          \
+  do {                                                \
+    if (auto status_ = (expression); !status_.ok()) { \
+      return status_;                                 \
+    }                                                 \
   } while (false)
 
 #define FAIRLEAD_CONCAT_INNER_(a, b) a##b

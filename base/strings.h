@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "absl/strings/string_view.h"
-
 #include "fairlead/base/hash.h"
 
 namespace fairlead {

@@ -13,8 +13,8 @@ constinit thread_local ThreadState thread_state;
 
 namespace {
 
-// A pthread key rather than a thread_local guard gives the slot back: key destructors run after the destructors
-// of all thread_local objects, and they run again when a later one of them claims anew.
+// A pthread key rather than a thread_local guard gives the slot back: key destructors run after the
+// destructors of all thread_local objects, and they run again when a later one of them claims anew.
 class SlotTable {
  public:
   // Never destroyed: threads may outlive the static objects.

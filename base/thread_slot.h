@@ -21,11 +21,11 @@ std::uint32_t ClaimThreadSlot();
 
 }  // namespace internal
 
-// A small number for the calling thread: dense from 0 (always the smallest free one), given at a thread's first
-// use, reused after the thread ended. No two threads that live at one time share a number. Works in destructors
-// of thread_local objects and, after fork, in the child, where the numbers of all other threads are free again.
-// The only process-wide state of the library besides the read domain; it holds nothing of any Runtime.
-// Thread-safe; a few instructions after the first call of a thread, which locks and may allocate.
+// A small number for the calling thread: dense from 0 (always the smallest free one), given at a thread's
+// first use, reused after the thread ended. No two threads that live at one time share a number. Works in
+// destructors of thread_local objects and, after fork, in the child, where the numbers of all other threads
+// are free again. The only process-wide state of the library besides the read domain; it holds nothing of any
+// Runtime. Thread-safe; a few instructions after the first call of a thread, which locks and may allocate.
 inline std::uint32_t ThreadSlot() {
   const std::uint32_t known = internal::thread_state.slot_plus_one;
   return known != 0 ? known - 1 : internal::ClaimThreadSlot();

@@ -5,7 +5,6 @@
 #include <future>
 #include <map>
 #include <random>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -29,19 +28,6 @@ constexpr milliseconds kDrain{10000};
 constexpr milliseconds kSweepPeriod{60000};
 // How much longer than its deadline a shutdown waits for registries to say good-bye.
 constexpr milliseconds kGoodbye{2000};
-
-// The last reference to the thread's executor may be dropped by a task on that thread, which cannot join itself.
-std::shared_ptr<Executor> OwnThread() {
-  auto executor = MakeThreadExecutor("fairlead");
-  Executor* raw = executor.get();
-  return {raw, [executor = std::move(executor)](Executor*) mutable {
-            if (!executor->RunsHere()) {
-              executor.reset();
-            } else {
-              std::thread([last = std::move(executor)]() mutable { last.reset(); }).detach();
-            }
-          }};
-}
 
 using Referred = absl::AnyInvocable<void(absl::StatusOr<std::shared_ptr<Directory>>)>;
 
@@ -303,8 +289,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     Registered registered = std::move(at->second);
     registrations_.erase(at);
     FailbackRegistry& registry = *registered.registry->registry;
-    // Only the hold moves: the url is still being read while the closure is made.
-    registry.Unregister(registered.url, [keep = std::move(registered.registry), done = std::move(done)](absl::Status) mutable {
+    const Url url = registered.url;
+    registry.Unregister(url, [keep = std::move(registered), done = std::move(done)](absl::Status) mutable {
       if (done) done();
     });
   }
@@ -339,7 +325,10 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
 absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(Options options) {
   if (options.clock == nullptr) return absl::InvalidArgumentError("Options::clock is null; leave it out for the real one");
   const bool own_thread = options.executor == nullptr;
-  if (own_thread) options.executor = OwnThread();
+  if (own_thread) options.executor = MakeThreadExecutor("fairlead");
+  if (options.executor == nullptr) {
+    return absl::ResourceExhaustedError("no thread could be made for the control plane; raise the limit, or give Options::executor");
+  }
   if (options.seed == 0) {
     std::random_device entropy;
     options.seed = (std::uint64_t{entropy()} << 32) | entropy();
@@ -350,6 +339,16 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(Options options) {
 }
 
 Runtime::Runtime(std::shared_ptr<Core> core, bool own_thread) : core_(std::move(core)), own_thread_(own_thread) {}
+
+namespace {
+
+void StopWhenOver(const std::shared_ptr<Executor>& executor, std::shared_ptr<std::future<void>> over) {
+  if (over->wait_for(nanoseconds(0)) == std::future_status::ready) return executor->Stop();
+  auto timer = std::make_shared<Timer>();
+  *timer = executor->After(milliseconds(10), [executor, over = std::move(over), timer] { StopWhenOver(executor, over); });
+}
+
+}  // namespace
 
 Runtime::~Runtime() {
   // Runs Shutdown, or, when the host's executor throws the task away, takes the state apart where it stands.
@@ -366,14 +365,20 @@ Runtime::~Runtime() {
   const std::shared_ptr<Executor> executor = core_->executor();
   auto ending = std::make_shared<Ending>();
   ending->core = std::move(core_);
-  const bool wait = own_thread_ && !executor->RunsHere();
   executor->Post([ending = std::move(ending), over] {
     ending->ran = true;
     if (ending->core->closed()) return over->set_value();
     ending->core->Shutdown(nanoseconds(0), [over](absl::Status) { over->set_value(); });
   });
-  // Our own thread is joined when the last reference to its executor goes, so it must have had its say.
-  if (wait) future.wait_for(kGoodbye + milliseconds(500));
+  // Hosts may hold the executor through reports of availability, so its thread is ended here, not with its last
+  // reference. On that thread itself there is no waiting: it ends when the shutdown is over or gave up.
+  if (!own_thread_) return;
+  if (executor->RunsHere()) {
+    executor->Post([executor, future = std::make_shared<std::future<void>>(std::move(future))] { StopWhenOver(executor, future); });
+    return;
+  }
+  future.wait_for(kGoodbye + milliseconds(500));
+  executor->Stop();
 }
 
 absl::StatusOr<std::shared_ptr<Directory>> Runtime::Refer(std::string_view registry, std::string_view consumer,

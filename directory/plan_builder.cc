@@ -193,6 +193,7 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const std:
     input.consumer = snapshot_.consumer;
     input.compat = snapshot_.compat;
     input.seed = snapshot_.seed;
+    input.now_ms = snapshot_.wall_ms;
     auto selector = (*policy)->Build(input, replaced);
     if (selector.ok()) {
       leaf->selector = *std::move(selector);

@@ -40,6 +40,7 @@ struct SelectorInput {
   Url consumer;
   Compat compat = Compat::kStrict;
   std::uint64_t seed = 0;           // for phases; the same input and seed give the same selector
+  std::int64_t now_ms = 0;          // wall clock: what is remembered of members that left is forgotten by it
 };
 
 // A table built ahead for one final provider set. Immutable (a cursor or counter inside is atomic);

@@ -4,6 +4,8 @@
 #include <array>
 #include <atomic>
 #include <limits>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +15,7 @@
 #include "fairlead/loadbalance/smooth_schedule.h"
 #include "fairlead/loadbalance/spread_order.h"
 #include "fairlead/loadbalance/weighted_draw.h"
+#include "fairlead/url/parameter_names.h"
 
 namespace fairlead {
 namespace {
@@ -20,12 +23,22 @@ namespace {
 constexpr std::string_view kScope = "roundrobin.scope";
 constexpr std::size_t kScheduleCap = 4096;
 constexpr std::size_t kCells = 64;
+constexpr std::int64_t kKeepDepartedMs = 60'000;  // Dubbo's RECYCLE_PERIOD
 
 struct Seat {
-  ProviderId id;
+  std::uint64_t identity;  // of Dubbo's identity text: credentials, address, path
   Slot slot;
-  std::int32_t weight;
+  std::int32_t weight;      // effective
+  std::int32_t configured;  // without warm-up
   friend bool operator==(const Seat&, const Seat&) = default;
+};
+
+// What an identity has gained and not been picked for.
+struct Credit {
+  std::uint64_t identity;
+  std::int32_t weight, configured;
+  std::int64_t credit;
+  std::int64_t left_ms;  // when it was first missing from the list; 0 = it is there
 };
 
 // The order of turns as a schedule of slots.
@@ -63,20 +76,15 @@ class LongOrder {
 };
 
 // Where the threads stand in an order, whatever its kind. One cell serves a thread, or a few whose numbers agree in
-// their last six bits; such threads may lose a turn to each other, never the order.
+// their last six bits; such threads may take a turn twice between them, never leave the order.
 struct Cursors {
   static constexpr std::uint64_t kUnset = std::numeric_limits<std::uint64_t>::max();
   struct alignas(64) Cell {
     std::atomic<std::uint64_t> position{kUnset};
   };
 
-  // What `before` does meanwhile is lost.
-  void CarryOn(const Cursors& before) {
-    for (std::size_t i = 0; i < kCells; ++i) {
-      cells[i].position.store(before.cells[i].position.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    }
-    leader.store(before.leader.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    turns.position.store(before.turns.position.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  static void Copy(const Cell& from, Cell& to) {
+    to.position.store(from.position.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
 
   std::array<Cell, kCells> cells;
@@ -84,42 +92,93 @@ struct Cursors {
   Cell turns;                            // taken by all threads, for roundrobin.scope=global
 };
 
+// Everything but the order itself, so that a successor can take over from any kind.
 class RoundRobinSelector : public Selector {
  public:
-  RoundRobinSelector(std::vector<Seat> seats, bool global) : seats_(std::move(seats)), global_(global) {
+  RoundRobinSelector(std::vector<Seat> seats, std::vector<Credit> credits, bool global)
+      : seats_(std::move(seats)), credits_(std::move(credits)), global_(global) {
     cursors_.turns.position.store(0, std::memory_order_relaxed);
   }
 
-  // Before the first pick: takes over from the selector that served these calls until now.
-  void Succeed(const RoundRobinSelector& before) {
-    if (before.seats_ == seats_ && before.global_ == global_) {
-      cursors_.CarryOn(before.cursors_);
-    } else {
-      cursors_.leader.store(before.cursors_.leader.load(std::memory_order_relaxed), std::memory_order_relaxed);
-      const std::int32_t leader = cursors_.leader.load(std::memory_order_relaxed);
-      if (leader >= 0) cursors_.cells[static_cast<std::size_t>(leader)].position.store(0, std::memory_order_relaxed);
+  // Goes on where `before` stands, thread by thread. What it does from now on is lost. Before the first pick.
+  void CarryOn(const RoundRobinSelector& before) {
+    for (std::size_t i = 0; i < kCells; ++i) Cursors::Copy(before.cursors_.cells[i], cursors_.cells[i]);
+    Cursors::Copy(before.cursors_.turns, cursors_.turns);
+    TakeLead(before);
+  }
+  // The thread that led goes on from `position` of this order. Before the first pick.
+  void Lead(const RoundRobinSelector& before, std::uint64_t position) {
+    TakeLead(before);
+    cursors_.turns.position.store(position, std::memory_order_relaxed);
+    const std::int32_t leader = cursors_.leader.load(std::memory_order_relaxed);
+    if (leader >= 0) {
+      cursors_.cells[static_cast<std::size_t>(leader)].position.store(position, std::memory_order_relaxed);
     }
   }
 
- protected:
-  std::string DescribeTurns(std::string_view order) const {
-    return absl::StrCat("roundrobin, ", seats_.size(), " providers, ", ToAbsl(order),
-                        global_ ? ", one cursor" : "");
-  }
   bool global() const { return global_; }
+  const std::vector<Seat>& seats() const { return seats_; }
+  const std::vector<Credit>& first_credits() const { return credits_; }
+  virtual bool scheduled() const = 0;
+
+  // Where everybody stands after the turns of the thread that leads (all threads' if global): empty when the order
+  // is a long one, or without credits.
+  std::vector<Credit> CreditsNow() const;
+  // Differs from time to time.
+  std::uint64_t Trace() const { return Mix64(LeadPosition() + 1); }
+
+ protected:
+  // The position that the next turn of the leading thread has, in steps where the order is a schedule.
+  virtual std::uint64_t LeadPosition() const = 0;
+  std::string DescribeTurns(std::string_view order) const {
+    return absl::StrCat("roundrobin, ", seats_.size(), " providers, ", ToAbsl(order), global_ ? ", one cursor" : "");
+  }
 
   mutable Cursors cursors_;
 
  private:
+  void TakeLead(const RoundRobinSelector& before) {
+    cursors_.leader.store(before.cursors_.leader.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+
   const std::vector<Seat> seats_;
+  const std::vector<Credit> credits_;  // at step 0; empty = none are kept
   const bool global_;
 };
+
+SmoothAutomaton MakeAutomaton(std::span<const Seat> seats, std::span<const Credit> credits) {
+  std::unordered_map<std::uint64_t, std::uint32_t> account_of_identity;
+  std::vector<SmoothAutomaton::Account> accounts;
+  for (const Credit& credit : credits) {
+    account_of_identity.emplace(credit.identity, static_cast<std::uint32_t>(accounts.size()));
+    accounts.push_back({credit.weight, credit.credit});
+  }
+  std::vector<std::int32_t> weights;
+  std::vector<std::uint32_t> account_of;
+  for (const Seat& seat : seats) {
+    weights.push_back(seat.weight);
+    account_of.push_back(account_of_identity.at(seat.identity));
+  }
+  return SmoothAutomaton(std::move(weights), std::move(account_of), std::move(accounts));
+}
+
+std::vector<Credit> RoundRobinSelector::CreditsNow() const {
+  if (credits_.empty() || !scheduled()) return {};
+  SmoothAutomaton automaton = MakeAutomaton(seats_, credits_);
+  for (std::uint64_t left = LeadPosition(); left > 0; --left) automaton.Step();
+  std::vector<Credit> now = credits_;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    now[i].weight = automaton.accounts()[i].weight;
+    now[i].credit = automaton.accounts()[i].credit;
+  }
+  return now;
+}
 
 template <class Order>
 class OrderSelector final : public RoundRobinSelector {
  public:
-  OrderSelector(std::vector<Seat> seats, bool global, std::uint64_t seed, Order order)
-      : RoundRobinSelector(std::move(seats), global), order_(std::move(order)), seed_(seed) {}
+  OrderSelector(std::vector<Seat> seats, std::vector<Credit> credits, bool global, std::uint64_t seed, Order order)
+      : RoundRobinSelector(std::move(seats), std::move(credits), global), order_(std::move(order)), seed_(seed) {}
 
   Slot Select(const Invocation&, PickContext& context) const override {
     if (global()) {
@@ -136,6 +195,8 @@ class OrderSelector final : public RoundRobinSelector {
   }
 
   std::string Describe() const override { return DescribeTurns(order_.Describe()); }
+  bool scheduled() const override { return std::is_same_v<Order, ScheduleOrder>; }
+  std::uint64_t Anywhere(std::uint64_t bits) const { return order_.Anywhere(bits ^ seed_); }
 
  private:
   // A phase of its own for each thread keeps threads and consumers that start together from calling in step.
@@ -147,9 +208,62 @@ class OrderSelector final : public RoundRobinSelector {
     return order_.Anywhere(Mix64(seed_ ^ Mix64(static_cast<std::uint64_t>(cell))));
   }
 
+  std::uint64_t LeadPosition() const override {
+    if (global()) return order_.Nth(cursors_.turns.position.load(std::memory_order_relaxed));
+    const std::int32_t leader = cursors_.leader.load(std::memory_order_relaxed);
+    if (leader < 0) return 0;
+    const std::uint64_t position =
+        cursors_.cells[static_cast<std::size_t>(leader)].position.load(std::memory_order_relaxed);
+    return position == Cursors::kUnset ? 0 : position;
+  }
+
   const Order order_;
   const std::uint64_t seed_;
 };
+
+std::vector<Seat> SeatsOf(const SelectorInput& input) {
+  std::vector<Seat> seats;
+  seats.reserve(input.by_rank.size());
+  for (const Member& member : input.by_rank) {
+    const Url& url = member.provider->effective;
+    seats.push_back({HashBytes(url.parts().ToIdentityString()), member.provider->slot, member.weight,
+                     static_cast<std::int32_t>(HashBytes(url.MethodParam(input.method, names::kWeight)))});
+  }
+  return seats;
+}
+
+// The credits at step 0 of a list: what `before` left, by Dubbo's rules. One entry an identity.
+std::vector<Credit> Inherit(std::span<const Seat> seats, std::vector<Credit> before, const SelectorInput& input) {
+  std::unordered_map<std::uint64_t, std::size_t> known;
+  std::vector<Credit> credits;
+  std::vector<bool> present(before.size());
+  for (std::size_t i = 0; i < before.size(); ++i) known.emplace(before[i].identity, i);
+  std::unordered_map<std::uint64_t, bool> done;
+  for (const Seat& seat : seats) {
+    if (!done.emplace(seat.identity, true).second) continue;
+    Credit credit{seat.identity, seat.weight, seat.configured, 0, 0};
+    if (const auto found = known.find(seat.identity); found != known.end()) {
+      present[found->second] = true;
+      const Credit& old = before[found->second];
+      const bool expired = old.left_ms != 0 && input.now_ms - old.left_ms > kKeepDepartedMs;
+      if (!expired) credit = {seat.identity, old.weight, seat.configured, old.credit, 0};
+      if (input.compat == Compat::kFixed && credit.weight != seat.weight) {
+        // A step of the warm-up is no change of anybody's share of the past.
+        const bool warming = old.configured == seat.configured && credit.weight > 0;
+        credit.credit = warming ? credit.credit * seat.weight / credit.weight : 0;
+        credit.weight = seat.weight;
+      }
+    }
+    credits.push_back(credit);
+  }
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (present[i]) continue;
+    Credit& gone = before[i];
+    if (gone.left_ms == 0) gone.left_ms = std::max<std::int64_t>(input.now_ms, 1);
+    if (input.now_ms - gone.left_ms <= kKeepDepartedMs) credits.push_back(gone);
+  }
+  return credits;
+}
 
 class RoundRobinLoadBalance final : public LoadBalance {
  public:
@@ -158,25 +272,40 @@ class RoundRobinLoadBalance final : public LoadBalance {
 
   absl::StatusOr<std::shared_ptr<const Selector>> Build(const SelectorInput& input,
                                                         const Selector* replaced) const override {
-    std::vector<Seat> seats;
-    seats.reserve(input.by_rank.size());
-    for (const Member& member : input.by_rank) {
-      seats.push_back({member.provider->id, member.provider->slot, member.weight});
-    }
+    const auto* before = dynamic_cast<const RoundRobinSelector*>(replaced);
+    const bool global = input.consumer.Param(kScope) == "global";
+    const std::uint64_t seed = HashBytes(input.method, input.seed);
+    std::vector<Seat> seats = SeatsOf(input);
     std::vector<Slot> slots;
     std::vector<std::int32_t> weights;
     SplitMembers(input.by_rank, slots, weights);
-    const bool global = input.consumer.Param(kScope) == "global";
-    const std::uint64_t seed = HashBytes(input.method, input.seed);
-    std::shared_ptr<RoundRobinSelector> selector;
-    if (const auto schedule = SmoothSchedule::Make(weights, {}, kScheduleCap)) {
-      selector = std::make_shared<OrderSelector<ScheduleOrder>>(std::move(seats), global, seed,
-                                                                ScheduleOrder(*schedule, slots));
-    } else {
-      selector = std::make_shared<OrderSelector<LongOrder>>(std::move(seats), global, seed, LongOrder(slots, weights));
+
+    std::optional<SmoothSchedule> schedule;
+    std::vector<Credit> credits;
+    // The same members in the same order take turns as before: every thread keeps its place.
+    const bool same = before != nullptr && before->global() == global && before->seats() == seats;
+    // Beyond the cap there is no schedule with credits, so there is nothing to keep.
+    if (seats.size() <= kScheduleCap) {
+      if (same && !before->first_credits().empty()) {
+        credits = before->first_credits();
+      } else {
+        credits = Inherit(seats, before == nullptr ? std::vector<Credit>() : before->CreditsNow(), input);
+      }
+      schedule = SmoothSchedule::Make(MakeAutomaton(seats, credits), kScheduleCap);
     }
-    if (const auto* before = dynamic_cast<const RoundRobinSelector*>(replaced)) selector->Succeed(*before);
-    return selector;
+    const bool exact = schedule.has_value();
+    if (!exact) {
+      credits.clear();
+      schedule = SmoothSchedule::Make(SmoothAutomaton(weights), kScheduleCap);
+    }
+    if (schedule) {
+      return Finish(std::make_shared<OrderSelector<ScheduleOrder>>(std::move(seats), std::move(credits), global, seed,
+                                                                   ScheduleOrder(*schedule, slots)),
+                    before, same, exact);
+    }
+    return Finish(std::make_shared<OrderSelector<LongOrder>>(std::move(seats), std::move(credits), global, seed,
+                                                             LongOrder(slots, weights)),
+                  before, same, false);
   }
 
   // Without a table there is no position to go on from: a draw by weight is fair, if not in turn.
@@ -184,6 +313,24 @@ class RoundRobinLoadBalance final : public LoadBalance {
                                        PickContext& context) const override {
     if (TotalWeight(input.by_rank) == 0) return input.by_rank.front().provider->slot;
     return DrawByWeight(input.by_rank, context.random).provider->slot;
+  }
+
+ private:
+  // `same`: the order is that of `before`; `exact`: it begins where that one ended.
+  template <class Order>
+  static std::shared_ptr<const Selector> Finish(std::shared_ptr<OrderSelector<Order>> made,
+                                                const RoundRobinSelector* before, bool same, bool exact) {
+    if (before == nullptr) return made;
+    const bool both_long = !made->scheduled() && !before->scheduled();
+    if (same || (both_long && before->global() == made->global())) {
+      made->CarryOn(*before);
+    } else if (exact) {
+      made->Lead(*before, 0);
+    } else {
+      // Always beginning with the first would favour it when lists change often.
+      made->Lead(*before, made->Anywhere(before->Trace()));
+    }
+    return made;
   }
 };
 

@@ -13,7 +13,7 @@ namespace fairlead {
 // as a fixed step can. Used for round robin where the exact smooth schedule would be too long.
 //
 // Deviation: in any run of up to a million picks, from any start, a value gets its exact share give or take fewer
-// than 4 picks (tested). Building: linear, 20 bytes a value. Picking: constant on average, logarithmic at worst.
+// than 8 picks (tested). Building: linear, 20 bytes a value. Picking: constant on average, logarithmic at worst.
 // Immutable; thread-safe.
 class SpreadOrder {
  public:

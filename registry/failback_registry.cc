@@ -140,15 +140,16 @@ void FailbackRegistry::Core::Destroy(Done done) {
   lookups_.Destroy();
   subscriptions_.Destroy();
   // Stopping ends the session, and dynamic urls with it, so a registry that does not answer is not waited for long.
-  farewell_ = env_.After(env_.options.timeout, [this] { StopBackend(); });
+  // The task holds the state until then: the handle may be gone.
+  farewell_ = env_.context.executor->After(env_.options.timeout, [self = shared_from_this()] { self->StopBackend(); });
   registrations_.Destroy(env_.Guarded([this] { StopBackend(); }));
 }
 
 void FailbackRegistry::Core::StopBackend() {
   if (std::exchange(stopping_, true)) return;
-  farewell_.Cancel();
-  // Held until the backend is done: it must not be destroyed before.
+  // Held on until the backend is done: it must not be destroyed before.
   env_.backend->Stop([self = shared_from_this()](const absl::Status&) { self->OnStopped(); });
+  farewell_.Cancel();
 }
 
 void FailbackRegistry::Core::OnStopped() {
@@ -194,7 +195,12 @@ std::shared_ptr<FailbackRegistry> FailbackRegistry::Create(Url registry_url, std
 FailbackRegistry::FailbackRegistry(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 
 FailbackRegistry::~FailbackRegistry() {
-  core_->env().Post([core = core_.get()] { core->Destroy(nullptr); });
+  internal::RegistryEnvironment& env = core_->env();
+  if (env.context.executor->RunsHere()) {
+    core_->Destroy(nullptr);
+  } else {
+    env.Post([core = core_.get()] { core->Destroy(nullptr); });
+  }
 }
 
 void FailbackRegistry::Register(const Url& url, Done done) { core_->Register(url, std::move(done)); }

@@ -53,8 +53,8 @@ struct RegistryStatus {
 // `missing.grace` (30 000), then kEmpty; one that was never there is kEmpty. As a belt, every list is read again
 // every `resync.period` (600 000, 0 = never).
 //
-// Dropping the last reference without Destroy stops the backend, from a task of its own. Listener and Done are
-// called on the executor, from tasks of the registry, and may call every method.
+// Dropping the last reference is Destroy: on the executor at once, elsewhere as its next task. Listener and Done are
+// called on the executor, from tasks of the registry, and may call every method or drop the registry.
 class FailbackRegistry final : public Registry {
  public:
   // Starts `backend`. A registry parameter that cannot be read is logged, and its default used; factories refuse

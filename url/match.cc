@@ -92,8 +92,8 @@ bool Matches(const UrlParts& consumer, const UrlParts& provider) {
 
 bool MatchesPushed(const UrlParts& consumer, const UrlParts& provider) {
   if (!MatchesCategory(kProviders, consumer.Param(names::kCategory, kProviders))) return false;
-  const std::string_view enabled = consumer.Param(names::kEnabled, provider.Param(names::kEnabled, "true"));
-  if (enabled != kAny && !ParseJavaBool(enabled)) return false;
+  const std::string_view asked = consumer.Param(names::kEnabled);
+  if (asked != kAny && !ParseJavaBool(asked.empty() ? provider.Param(names::kEnabled, "true") : asked)) return false;
   return GroupAndVersionMatch(consumer, provider);
 }
 

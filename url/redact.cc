@@ -28,9 +28,9 @@ std::size_t FindDelimiter(std::string_view text, std::size_t from, std::size_t e
   return end;
 }
 
-// Where the authority ends: at the query, or at the first slash after the protocol.
+// Where the text behind the protocol begins, and where the query does.
 struct Authority {
-  std::size_t begin = 0, end = 0, query = 0;
+  std::size_t begin = 0, query = 0;
 };
 
 Authority FindAuthority(std::string_view text) {
@@ -51,7 +51,6 @@ Authority FindAuthority(std::string_view text) {
       break;
     }
   }
-  found.end = FindDelimiter(text, found.begin, found.query, '/', "%2f");
   return found;
 }
 
@@ -60,13 +59,14 @@ Authority FindAuthority(std::string_view text) {
 std::string Redacted(std::string_view text) {
   std::string out;
   const Authority authority = FindAuthority(text);
-  std::size_t last_at = authority.end;
-  // Without a slash rule for passwords, the last '@' before the query is the safe end of the credentials.
-  for (std::size_t i = authority.begin; i < authority.query; ++i) {
+  // A password may hold '/' and '?', so the credentials end at the last '@' that no parameter stands before.
+  const std::size_t first_value = FindDelimiter(text, authority.query, text.size(), '=', "%3d");
+  std::size_t last_at = text.size();
+  for (std::size_t i = authority.begin; i < first_value; ++i) {
     if (DelimiterAt(text, i, '@', "%40") > 0) last_at = i;
   }
   std::size_t from = 0;
-  if (last_at < authority.query && DelimiterAt(text, last_at, '@', "%40") > 0) {
+  if (last_at < text.size()) {
     const std::size_t colon = FindDelimiter(text, authority.begin, last_at, ':', "%3a");
     if (colon < last_at) {
       const std::size_t password = colon + DelimiterAt(text, colon, ':', "%3a");

@@ -15,9 +15,10 @@ void AppendWithColon(std::string_view text, std::string& out) {
 
 }  // namespace
 
+bool HasInterface(const UrlParts& url) { return url.path.has_value() || !url.Param(names::kInterface).empty(); }
+
 std::string BuildServiceKey(std::string_view interface_name, std::string_view group, std::string_view version) {
   std::string key;
-  if (interface_name.empty()) return key;
   if (!group.empty()) {
     key += group;
     key += '/';
@@ -61,12 +62,14 @@ UrlParts EmptyUrl(std::string_view service_key, std::string_view category) {
 }
 
 std::string PathKey(const UrlParts& url) {
+  if (!HasInterface(url)) return {};
   const std::string_view path = url.path.has_value() ? std::string_view(*url.path) : std::string_view();
   return BuildServiceKey(path.empty() ? url.Param(names::kInterface) : path, url.Param(names::kGroup),
                          url.Param(names::kVersion));
 }
 
 std::string DisplayKey(const UrlParts& url) {
+  if (!HasInterface(url)) return {};
   return BuildServiceKey(url.ServiceInterface(), {}, url.Param(names::kVersion));
 }
 
@@ -77,7 +80,7 @@ std::string CompatibleColonKey(const UrlParts& url) {
   return key;
 }
 
-std::string ProtocolServiceKey(const UrlParts& url) {
+std::string ServiceKeyWithProtocol(const UrlParts& url) {
   std::string key = url.ServiceKey();
   if (url.protocol != "consumer") AppendWithColon(url.protocol.value_or(std::string()), key);
   return key;

@@ -127,6 +127,9 @@ absl::StatusOr<UrlParts> ParseLenient(std::string_view text) {
     ipv6 = HostPort{authority, 0};
   } else if (!BracketedHost(authority).empty()) {
     FAIRLEAD_ASSIGN_OR_RETURN(ipv6, SplitHostPort(authority));
+  } else if (!authority.empty() && authority.front() == '[') {
+    return absl::InvalidArgumentError(
+        absl::StrCat("url \"", Redacted(text), "\": expected an IPv6 address and ']' after '['"));
   }
   if (!ipv6.has_value()) simple += authority;
   simple += tail;

@@ -307,6 +307,7 @@ std::string UrlParts::ServiceInterface() const {
 }
 
 std::string UrlParts::ServiceKey() const {
+  if (!HasInterface(*this)) return {};
   return BuildServiceKey(ServiceInterface(), Param(names::kGroup), Param(names::kVersion));
 }
 

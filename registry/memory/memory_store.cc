@@ -253,8 +253,10 @@ void MemoryStore::ReadServices(ClientId client, Names answer) {
   const Session* session = Find(client);
   const Outcome outcome = Begin(Operation::kReadServices, session);
   if (session == nullptr) return;
-  absl::StatusOr<std::vector<std::string>> names = outcome.status;
-  if (outcome.status.ok()) {
+  absl::StatusOr<std::vector<std::string>> names;
+  if (!outcome.status.ok()) {
+    names = outcome.status;
+  } else {
     std::set<std::string> unique;
     for (const auto& [key, children] : paths_) unique.insert(key.service);
     names.emplace(unique.begin(), unique.end());
@@ -267,8 +269,10 @@ void MemoryStore::ReadConfig(ClientId client, const std::string& group, const st
   const Session* session = Find(client);
   const Outcome outcome = Begin(Operation::kReadConfig, session);
   if (session == nullptr) return;
-  absl::StatusOr<std::optional<std::string>> value = outcome.status;
-  if (outcome.status.ok()) {
+  absl::StatusOr<std::optional<std::string>> value;
+  if (!outcome.status.ok()) {
+    value = outcome.status;
+  } else {
     const auto place = configs_.find({group, key});
     value = place == configs_.end() ? std::nullopt : std::optional<std::string>(place->second);
   }

@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -16,10 +19,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <asio/executor_work_guard.hpp>
-#include <asio/io_context.hpp>
-#include <asio/post.hpp>
 
 namespace fairlead {
 namespace {
@@ -321,11 +320,13 @@ TEST(ThreadExecutor, BlocksSignalsOnItsThreadOnly) {
   const auto executor = MakeThreadExecutor("fl-test");
   pthread_sigmask(SIG_SETMASK, nullptr, &after);
   RunOn(*executor, [&] { pthread_sigmask(SIG_SETMASK, nullptr, &inside); });
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGPROF, SIGRTMIN}) {
+  for (const int signal :
+       {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGPROF, SIGRTMIN}) {
     EXPECT_EQ(sigismember(&inside, signal), 1) << signal;
     EXPECT_EQ(sigismember(&before, signal), sigismember(&after, signal)) << signal;
   }
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) EXPECT_EQ(sigismember(&inside, fault), 0) << fault;
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL})
+    EXPECT_EQ(sigismember(&inside, fault), 0) << fault;
 }
 
 TEST(ThreadExecutor, RunsTimers) {

@@ -38,8 +38,8 @@ TEST(HashBytes, UrlsThatDifferInFewDigitsDoNotCollide) {
   std::unordered_set<std::uint64_t> all, low;
   constexpr int kUrls = 200'000;
   for (int i = 0; i < kUrls; ++i) {
-    const std::string url = "dubbo://10." + std::to_string(i / 65536) + "." + std::to_string(i / 256 % 256) + "." +
-                            std::to_string(i % 256) + ":20880/com.acme.Orders?timestamp=1700000060000";
+    const std::string url = "dubbo://10." + std::to_string(i / 65536) + "." + std::to_string(i / 256 % 256) +
+                            "." + std::to_string(i % 256) + ":20880/com.acme.Orders?timestamp=1700000060000";
     const std::uint64_t hash = HashBytes(url);
     all.insert(hash);
     low.insert(hash & 0xffffff);

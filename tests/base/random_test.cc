@@ -88,7 +88,8 @@ TEST(Random, NeighboursInTheSequenceAreIndependent) {
 TEST(Random, FirstDrawsOfDerivedSeedsAreUniform) {
   std::vector<int> counts(100);
   constexpr int kSeeds = 200'000;
-  for (int seed = 0; seed < kSeeds; ++seed) ++counts[Random(Mix64(static_cast<std::uint64_t>(seed))).Below(100)];
+  for (int seed = 0; seed < kSeeds; ++seed)
+    ++counts[Random(Mix64(static_cast<std::uint64_t>(seed))).Below(100)];
   ExpectUniform(counts, kSeeds);
 }
 

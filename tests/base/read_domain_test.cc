@@ -197,7 +197,8 @@ TEST(ReadDomain, WorksInDestructorsOfThreadLocals) {
   std::thread([&] {  // the destructor opens the thread's first section
     thread_local ReadsWhenDestroyed only{&waiting_late};
     only.waiting = &waiting_late;
-  }).join();
+  })
+      .join();
   EXPECT_EQ(waiting_late, 1u);
   EXPECT_EQ(Domain().Poll(), 0u);
 }
@@ -206,11 +207,13 @@ TEST(ReadDomain, WorksInDestructorsOfKeys) {
   static std::size_t waiting;
   waiting = 0;
   pthread_key_t key;
-  ASSERT_EQ(pthread_key_create(&key, [](void*) {
-              const ReadSection section;
-              Domain().Retire([] {});
-              waiting = Domain().Poll();
-            }), 0);
+  ASSERT_EQ(pthread_key_create(&key,
+                               [](void*) {
+                                 const ReadSection section;
+                                 Domain().Retire([] {});
+                                 waiting = Domain().Poll();
+                               }),
+            0);
   std::thread([&] {
     { const ReadSection section; }
     pthread_setspecific(key, &key);

@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -19,9 +18,9 @@
 #include "fairlead/base/thread_slot.h"
 
 // Readers look at an object that a writer replaces and retires as fast as it can. A freed object is poisoned
-// with a plain write and reused only much later, so that a reader which still looks at it sees the poison (and
-// ThreadSanitizer a race) rather than a crash once in a while. With either fence taken out of the domain this
-// fails within a second on two hardware threads.
+// with a plain write and reused only much later, so that a reader which still looks at it sees the poison
+// (and ThreadSanitizer a race) rather than a crash once in a while. With either fence taken out of the domain
+// this fails within a second on two hardware threads.
 
 namespace fairlead {
 namespace {
@@ -35,7 +34,8 @@ struct Object {
 
 bool Alive(const Object& object) {
   bool alive = true;
-  for (const std::uint64_t& word : object.words) alive &= *const_cast<const volatile std::uint64_t*>(&word) == kAlive;
+  for (const std::uint64_t& word : object.words)
+    alive &= *const_cast<const volatile std::uint64_t*>(&word) == kAlive;
   return alive;
 }
 
@@ -161,7 +161,8 @@ bool ForbidMembarrier() {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   const sock_fprog program = {4, steps};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 class ReadDomainFencesDeathTest : public ::testing::Test {

@@ -92,7 +92,8 @@ TEST(ThreadSlot, WorksInDestructorsOfThreadLocals) {
   std::thread([&] {  // the first use of the thread is the destructor
     thread_local UsesSlotWhenDestroyed only{&in_late_destructor};
     only.at = &in_late_destructor;
-  }).join();
+  })
+      .join();
   claimed_late = SlotOfNewThread();
   EXPECT_EQ(in_destructor, claimed);
   EXPECT_EQ(in_late_destructor, claimed);

@@ -19,7 +19,9 @@ TEST(Timer, CancelsOnceAndWhenDestroyed) {
     timer.Cancel();
   }
   EXPECT_EQ(cancelled, 1);
-  { const Timer timer([&] { ++cancelled; }); }
+  {
+    const Timer timer([&] { ++cancelled; });
+  }
   EXPECT_EQ(cancelled, 2);
 }
 

@@ -6,6 +6,8 @@
 #include <asio/io_context.hpp>
 #include <asio/executor_work_guard.hpp>
 
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <thread>
 
@@ -130,6 +132,30 @@ TEST_F(RuntimeTest, LeasesAndHandlesOutliveTheRuntime) {
   orders.reset();
   lease.End(absl::OkStatus());
   EXPECT_EQ(protocol_->deleted, 1);
+}
+
+TEST_F(RuntimeTest, MayBeDestroyedByItsOwnThread) {
+  std::promise<void> gone;
+  runtime_->ReferAsync(registry_, "consumer://10.0.0.9/com.acme.Orders", protocol_,
+                       [&](absl::StatusOr<std::shared_ptr<Directory>>) {
+                         runtime_.reset();
+                         gone.set_value();
+                       });
+  EXPECT_EQ(gone.get_future().wait_for(seconds(5)), std::future_status::ready);
+}
+
+TEST_F(RuntimeTest, ItsThreadEndsWithItWhoeverHoldsAReport) {
+  auto a = *runtime_->Register(registry_, "dubbo://10.0.0.1:1/com.acme.Orders");
+  auto orders = *runtime_->Refer(registry_, "consumer://10.0.0.9/com.acme.Orders", protocol_);
+  runtime_.reset();
+  ASSERT_EQ(protocol_->reports.size(), 1u);
+  protocol_->reports.begin()->second.Down();
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream name(task.path() / "comm");
+    std::string text;
+    std::getline(name, text);
+    EXPECT_NE(text, "fairlead");
+  }
 }
 
 TEST_F(RuntimeTest, DroppingTheHandleClosesItsInvokers) {

@@ -4,6 +4,8 @@
 
 #include "fairlead/base/strings.h"
 #include "fairlead/url/parameter_names.h"
+#include "fairlead/url/service_key.h"
+#include "fairlead/url/typed.h"
 
 namespace fairlead::conformance {
 
@@ -18,6 +20,8 @@ Json JavaError(const absl::Status& status) {
   }
   return {{"error", name}};
 }
+
+std::string TextOrEmpty(const Json& text) { return text.is_null() ? std::string() : text.get<std::string>(); }
 
 Json OrNull(const std::optional<std::string>& text) { return text.has_value() ? Json(*text) : Json(); }
 Json NullIfEmpty(std::string_view text) { return text.empty() ? Json() : Json(text); }
@@ -39,13 +43,46 @@ UrlParams ParamsOf(const Json& object) {
   return params;
 }
 
-bool HasInterface(const UrlParts& url) {
-  return url.path.has_value() || !url.Param(names::kInterface).empty();
-}
-
 Json KeyOrNull(const UrlParts& url, const std::string& key) { return HasInterface(url) ? Json(key) : Json(); }
 
 std::string JavaColonKey(const UrlParts& url) { return (HasInterface(url) ? "" : "null") + url.ColonKey(); }
+
+std::string JavaCompatibleColonKey(const UrlParts& url) {
+  return (HasInterface(url) ? "" : "null") + CompatibleColonKey(url);
+}
+
+Json JavaAddress(const UrlParts& url) {
+  if (!url.host.has_value() && url.port <= 0) return nullptr;
+  return (url.host.has_value() ? "" : "null") + url.Address();
+}
+
+Json JavaDisplayKey(const UrlParts& url) {
+  if (HasInterface(url)) return DisplayKey(url);
+  const std::string_view version = url.Param(names::kVersion);
+  return version.empty() ? Json() : Json("null:" + std::string(version));
+}
+
+Json JavaProtocolServiceKey(const UrlParts& url) {
+  if (url.protocol == "consumer") return KeyOrNull(url, ServiceKeyWithProtocol(url));
+  std::string key = HasInterface(url) ? ServiceKeyWithProtocol(url) : "null:" + url.protocol.value_or("");
+  if (!url.protocol.has_value()) key += HasInterface(url) ? ":null" : "null";
+  return key;
+}
+
+Json AnyMethodParameter(const UrlParts& url, const std::string& key) {
+  if (const std::string_view methods = url.Param(names::kMethods); !methods.empty()) {
+    for (const std::string_view method : SplitCommaList(methods)) {
+      const std::string* value = url.params.Find(method, key);
+      if (value != nullptr && !value->empty()) return *value;
+    }
+    return nullptr;
+  }
+  for (const auto& [name, value] : url.params) {
+    const std::size_t dot = name.find('.');
+    if (dot != std::string::npos && dot > 0 && name.substr(dot + 1) == key) return value;
+  }
+  return nullptr;
+}
 
 Json AnswerOr(const absl::StatusOr<UrlParts>& url, const std::function<Json(const UrlParts&)>& describe) {
   return url.ok() ? describe(*url) : JavaError(url.status());

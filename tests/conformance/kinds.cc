@@ -3,7 +3,17 @@
 namespace fairlead::conformance {
 
 void RegisterUrlKinds(KindTable& kinds);
+void RegisterUrlVectorKinds(KindTable& kinds);
+void RegisterRoutingKinds(KindTable& kinds);
+void RegisterLoadBalanceKinds(KindTable& kinds);
+void RegisterConfiguratorKinds(KindTable& kinds);
 
-void RegisterAllKinds(KindTable& kinds) { RegisterUrlKinds(kinds); }
+void RegisterAllKinds(KindTable& kinds) {
+  RegisterUrlKinds(kinds);
+  RegisterUrlVectorKinds(kinds);
+  RegisterRoutingKinds(kinds);
+  RegisterLoadBalanceKinds(kinds);
+  RegisterConfiguratorKinds(kinds);
+}
 
 }  // namespace fairlead::conformance

@@ -62,6 +62,13 @@ absl::StatusOr<UrlParts> ParseAddressHalf(std::string text) {
   return url;
 }
 
+// As Java prints a map.
+std::string MapText(const UrlParams& params) {
+  std::string text = "{";
+  for (const auto& [key, value] : params) text += (text.size() > 1 ? ", " : "") + key + "=" + value;
+  return text + "}";
+}
+
 }  // namespace
 
 std::string StripVariableKeys(const std::string& raw) {
@@ -81,6 +88,11 @@ std::string StripVariableKeys(const std::string& raw) {
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + kAnd.size());
   }
   if (!kept.empty()) out += std::string(kQuestion) + kept;
+  for (const std::string_view end : {kAnd, kQuestion}) {
+    if (out.size() >= end.size() && out.compare(out.size() - end.size(), end.size(), end) == 0) {
+      out.resize(out.size() - end.size());
+    }
+  }
   return out;
 }
 
@@ -91,7 +103,7 @@ absl::StatusOr<std::optional<PushedUrl>> ReadPushed(const std::string& stripped,
   if (escaped == std::string::npos && plain == std::string::npos) {
     // A child without parameters is taken without a look at the consumer.
     FAIRLEAD_ASSIGN_OR_RETURN(pushed.url, UrlParts::ParseEncoded(stripped));
-    pushed.raw_address = stripped;
+    pushed.raw_address = pushed.url.ToIdentityString();
     return pushed;
   }
   std::string params_text;
@@ -131,29 +143,26 @@ Json DescribeView(const UrlParts& provider, const UrlParts& consumer_half) {
 Json AnswerToUrls(const Case& c) {
   const UrlParts consumer = MustParse(c.in.at("consumer").get<std::string>());
   Json steps = Json::array();
-  std::set<std::string> cached;
+  std::optional<std::set<std::string>> cached;  // the texts that Java keeps objects for
   for (const Json& push : c.in.at("pushes")) {
     const std::string path = push.at("path").get<std::string>();
     const std::string category = path.substr(path.rfind('/') + 1);
+    const Json& children = push.at("raw");
     std::map<std::string, int> urls;
-    Json step;
+    std::optional<std::set<std::string>> keys = cached;
     if (category == "providers") {
-      std::set<std::string> keys;
-      for (const Json& raw : push.at("raw")) {
+      keys.reset();
+      for (const Json& raw : children) {
+        if (!keys.has_value()) keys.emplace();
         const std::string stripped = StripVariableKeys(raw.get<std::string>());
         const absl::StatusOr<std::optional<PushedUrl>> pushed = ReadPushed(stripped, consumer);
         if (!pushed.ok()) return JavaError(pushed.status());
         if (!pushed->has_value()) continue;
-        keys.insert(stripped);
-        std::string params;
-        for (const auto& [key, value] : (*pushed)->url.params) params += (params.empty() ? "" : ", ") + key + "=" + value;
-        ++urls[(*pushed)->raw_address + " | {" + params + "}"];
+        keys->insert(stripped);
+        ++urls[(*pushed)->raw_address + " | " + MapText((*pushed)->url.params)];
       }
-      step["cache_keys"] = keys;
-      step["reused_objects"] = std::count_if(keys.begin(), keys.end(), [&](const auto& key) { return cached.count(key) > 0; });
-      cached = std::move(keys);
     } else {
-      for (const Json& raw : push.at("raw")) {
+      for (const Json& raw : children) {
         const std::string text = raw.get<std::string>();
         if (text.find("%3A%2F%2F") == std::string::npos) continue;
         const absl::StatusOr<UrlParts> url = UrlParts::ParseEncoded(text);
@@ -167,7 +176,14 @@ Json AnswerToUrls(const Case& c) {
       empty.params.insert_or_assign(names::kCategory, category);
       urls[empty.ToFullString()] = 1;
     }
-    step["urls"] = urls;
+    Json step = {{"urls", urls}};
+    if (keys.has_value()) {
+      step["cache_keys"] = *keys;
+      step["reused_objects"] = !cached.has_value() ? 0 : std::count_if(keys->begin(), keys->end(), [&](const auto& key) {
+        return cached->count(key) > 0;
+      });
+    }
+    cached = std::move(keys);
     steps.push_back(std::move(step));
   }
   return {{"steps", steps}};

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,9 +39,10 @@ class RecordingListener final : public NotifyListener {
     std::string line = full.service + "/" + std::string(CategoryName(full.category)) + " " + KindName(full.kind);
     for (const Url& url : full.urls) line += " " + url.parts().Address();
     lines.push_back(line);
-    if (!all.empty()) {
-      EXPECT_GT(full.version, all.back().version);
-    }
+    // A replay repeats a version; nothing ever goes back.
+    std::uint64_t& version = versions_[{full.service, full.category}];
+    EXPECT_GE(full.version, version);
+    version = full.version;
     all.push_back(std::move(full));
     const auto leave = [this] { inside_ = false; };
     if (then) {
@@ -62,6 +64,7 @@ class RecordingListener final : public NotifyListener {
 
  private:
   bool inside_ = false;
+  std::map<std::pair<std::string, Category>, std::uint64_t> versions_;
 };
 
 // Virtual time, one thread, and what a registry needs.
@@ -70,11 +73,7 @@ class RegistryFixture : public ::testing::Test {
   using Session = RegistryBackend::Session;
   using Operation = FakeBackend::Operation;
 
-  ~RegistryFixture() override {
-    registry_.reset();
-    if (backend_ != nullptr) FinishStop();
-    executor_->RunReady();
-  }
+  ~RegistryFixture() override { Close(); }
 
   RegistryContext Context(std::uint64_t seed = 1) { return {executor_, &clock_, &pool_, &log_, seed}; }
   Url U(std::string_view text) {
@@ -85,6 +84,7 @@ class RegistryFixture : public ::testing::Test {
 
   // A registry over a FakeBackend, connected unless told otherwise.
   FailbackRegistry& Open(std::string_view registry_url = "fake://h:1", bool connect = true) {
+    Close();
     backend_ = std::make_shared<FakeBackend::State>(executor_);
     registry_ = FailbackRegistry::Create(U(registry_url), std::make_unique<FakeBackend>(backend_), Context());
     if (connect) {
@@ -92,6 +92,11 @@ class RegistryFixture : public ::testing::Test {
       Run();
     }
     return *registry_;
+  }
+  void Close() {
+    registry_.reset();
+    if (backend_ != nullptr) FinishStop();
+    executor_->RunReady();
   }
   void FinishStop() {
     executor_->RunReady();

@@ -24,8 +24,8 @@ class LogRecorder {
   LogSink sink() const {
     return [lines = lines_](const LogRecord& record) {
       const std::lock_guard lock(lines->mutex);
-      lines->all.push_back({record.severity, std::string(record.code), std::string(record.subject),
-                            std::string(record.text)});
+      lines->all.push_back(
+          {record.severity, std::string(record.code), std::string(record.subject), std::string(record.text)});
     };
   }
 

@@ -98,7 +98,8 @@ std::size_t ManualExecutor::RunReady() {
       shared_->ready.pop_front();
     }
     if (!task) continue;  // cancelled after it fell due
-    if (++ran > kEndless) Fail("a million tasks ran at one point in time; one of them must be posting itself again");
+    if (++ran > kEndless)
+      Fail("a million tasks ran at one point in time; one of them must be posting itself again");
     struct Running {
       explicit Running(std::atomic<std::thread::id>& at) : runner(at) { runner = std::this_thread::get_id(); }
       ~Running() { runner = std::thread::id(); }
@@ -127,8 +128,8 @@ std::size_t ManualExecutor::Advance(std::chrono::nanoseconds by) {
 
 std::size_t ManualExecutor::pending_posts() const {
   const std::lock_guard lock(shared_->mutex);
-  return static_cast<std::size_t>(
-      std::count_if(shared_->ready.begin(), shared_->ready.end(), [](const auto& entry) { return entry->task != nullptr; }));
+  return static_cast<std::size_t>(std::count_if(shared_->ready.begin(), shared_->ready.end(),
+                                                [](const auto& entry) { return entry->task != nullptr; }));
 }
 
 std::size_t ManualExecutor::pending_timers() const {

@@ -11,16 +11,16 @@
 #include <thread>
 
 #include "absl/functional/any_invocable.h"
-
 #include "fairlead/base/clock.h"
 #include "fairlead/base/executor.h"
 #include "fairlead/tests/support/fake_clock.h"
 
 namespace fairlead {
 
-// An executor that runs nothing until a test tells it to, with timers on a FakeClock, so that a whole scenario
-// runs on one thread and without sleeping. Post, After and Cancel may come from any thread; RunReady and Advance
-// belong to one thread at a time and must not be called by a task. What a task throws reaches the test.
+// An executor that runs nothing until a test tells it to, with timers on a FakeClock, so that a whole
+// scenario runs on one thread and without sleeping. Post, After and Cancel may come from any thread; RunReady
+// and Advance belong to one thread at a time and must not be called by a task. What a task throws reaches the
+// test.
 //
 // `clock` must outlive the executor. Timers may outlive it.
 class ManualExecutor final : public Executor {
@@ -33,8 +33,8 @@ class ManualExecutor final : public Executor {
   bool RunsHere() const override;
 
   // Runs posted tasks in order, with timers that are due taking their place behind those posted before, until
-  // nothing is left to run at the present time. Returns how many ran. Aborts after a million: a task that posts
-  // itself again would never end.
+  // nothing is left to run at the present time. Returns how many ran. Aborts after a million: a task that
+  // posts itself again would never end.
   std::size_t RunReady();
 
   // Moves the clock forward by `by`, stopping at each timer on the way to run it and everything it posts, in

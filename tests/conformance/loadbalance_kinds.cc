@@ -1,0 +1,212 @@
+#include <cmath>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fairlead/loadbalance/load_balance.h"
+#include "fairlead/loadbalance/warmup.h"
+#include "fairlead/tests/support/member_list.h"
+#include "fairlead/url/typed.h"
+#include "fairlead/url/url_parts.h"
+
+#include "java_answers.h"
+#include "runner.h"
+
+namespace fairlead::conformance {
+namespace {
+
+// `uptime` of the corpora is what the provider's timestamp says.
+std::string UrlOf(const Json& provider) {
+  if (provider.is_string()) return provider.get<std::string>();
+  std::string url = provider.at("url").get<std::string>();
+  if (provider.contains("uptime")) {
+    url += url.find('?') == std::string::npos ? '?' : '&';
+    url += "timestamp=" + std::to_string(MemberList::kNowMs - provider.at("uptime").get<std::int64_t>());
+  }
+  return url;
+}
+
+MemberList MembersOf(const Json& providers, const std::string& method) {
+  MemberList members;
+  for (const Json& provider : providers) members.Add(UrlOf(provider), method);
+  return members;
+}
+
+std::string MethodOf(const Json& in) {
+  return in.contains("invocation") ? in.at("invocation").value("method", "find") : in.value("method", "m");
+}
+
+Json AnswerWeight(const Case& c) {
+  return {{"weight", WarmupWeight(c.in.at("uptime"), c.in.at("warmup"), c.in.at("weight"))}};
+}
+
+Json AnswerWarmup(const Case& c) {
+  return WarmupWeight(c.in.at("uptime"), c.in.at("warmup"), c.in.at("weight"));
+}
+
+// Where the library takes the default for a number that cannot be read, Java fails every call.
+bool ThrowsInJava(const Member& member, const std::string& method) {
+  const UrlParts& url = member.provider->effective.parts();
+  if (url.ServiceInterface() == "org.apache.dubbo.registry.RegistryService") return !IntParam(url, "weight", 1).ok();
+  const absl::StatusOr<std::int32_t> weight = MethodIntParam(url, method, "weight", kDefaultWeight);
+  if (!weight.ok()) return true;
+  const std::int64_t timestamp = member.provider->effective.timestamp_ms();
+  return *weight > 0 && timestamp > 0 && timestamp <= MemberList::kNowMs &&
+         !IntParam(url, "warmup", kDefaultWarmupMs).ok();
+}
+
+Json AnswerInvokerWeight(const Case& c) {
+  Json weights = Json::array();
+  const std::string method = MethodOf(c.in);
+  const MemberList members = MembersOf(c.in.at("providers"), method);
+  for (const Member& member : members.members()) {
+    weights.push_back(ThrowsInJava(member, method) ? Json("!error") : Json(member.weight));
+  }
+  return {{"weights", weights}};
+}
+
+Json AnswerMethodParameter(const Case& c) {
+  const UrlParts url = MustParse(c.in.at("url"));
+  return url.MethodParam(c.in.at("method").get<std::string>(), c.in.at("key").get<std::string>());
+}
+
+// The owners of argument lists, both with a ring and without; they must agree.
+absl::StatusOr<Json> Owners(const Case& c) {
+  const std::string method = MethodOf(c.in);
+  const MemberList members = MembersOf(c.in.at("providers"), method);
+  // A policy is not asked about a single candidate.
+  if (members.members().size() == 1) return Json(std::vector<int>(c.in.at("calls").size()));
+  const SelectorInput input = members.Input(method);
+  const auto policy = PolicyNamed("consistenthash");
+  Random random;
+  PickContext context{random};
+  const auto selector = policy->Build(input, nullptr);
+  Json owners = Json::array();
+  for (const Json& call : c.in.at("calls")) {
+    std::vector<Argument> arguments;
+    for (const Json& argument : call) {
+      arguments.push_back(argument.is_null() ? Argument{"", true} : Argument{argument.get_ref<const std::string&>()});
+    }
+    Invocation invocation;
+    invocation.arguments = arguments;
+    const absl::StatusOr<Slot> unplanned = policy->SelectUnplanned(input, invocation, context);
+    if (selector.ok() != unplanned.ok()) throw std::runtime_error("with and without a ring differ");
+    if (!selector.ok()) return selector.status();
+    const Slot planned = (*selector)->Select(invocation, context);
+    if (planned != *unplanned) throw std::runtime_error("with and without a ring differ");
+    owners.push_back(planned);
+  }
+  return owners;
+}
+
+// The null entry of an empty TreeMap.
+Json EmptyRing() { return {{"error", "NullPointerException"}}; }
+
+Json AnswerConsistentHash(const Case& c) {
+  const absl::StatusOr<Json> owners = Owners(c);
+  return owners.ok() ? Json{{"seq", *owners}} : EmptyRing();
+}
+
+Json AnswerChash(const Case& c) {
+  const absl::StatusOr<Json> owners = Owners(c);
+  return owners.ok() ? *owners : EmptyRing();
+}
+
+// One consumer that lives through several lists; every method has a rotation of its own.
+class Rotation {
+ public:
+  Json Picks(const Json& providers, const std::string& method, int n) {
+    lists_.push_back(MembersOf(providers, method));
+    Json picks = Json::array();
+    if (providers.size() == 1) {
+      for (int i = 0; i < n; ++i) picks.push_back(0);
+      return picks;
+    }
+    auto& selector = selectors_[method];
+    selector = *policy_->Build(lists_.back().Input(method, "&roundrobin.scope=global"), selector.get());
+    for (int i = 0; i < n; ++i) picks.push_back(selector->Select({}, context_));
+    return picks;
+  }
+
+ private:
+  const std::shared_ptr<const LoadBalance> policy_ = PolicyNamed("roundrobin");
+  std::deque<MemberList> lists_;
+  std::map<std::string, std::shared_ptr<const Selector>> selectors_;
+  Random random_;
+  PickContext context_{random_};
+};
+
+Json AnswerRoundRobin(const Case& c) {
+  Rotation rotation;
+  Json seq = Json::array();
+  for (const Json& phase : c.in.at("phases")) {
+    seq.push_back(rotation.Picks(phase.at("providers"), MethodOf(phase), phase.at("n")));
+  }
+  return {{"seq", seq}};
+}
+
+Json AnswerRr(const Case& c) {
+  Rotation rotation;
+  Json letters = Json::array();
+  for (const Json& step : c.in.at("steps")) {
+    const Json& providers = step.at("providers");
+    std::string text;
+    for (const Json& pick : rotation.Picks(providers, "m", step.at("picks"))) {
+      text += MustParse(providers.at(pick.get<std::size_t>())).host->front();
+    }
+    letters.push_back(text);
+  }
+  return letters;
+}
+
+std::vector<double> Histogram(const std::string& algorithm, MemberList& members, const std::string& method, int n) {
+  const auto policy = PolicyNamed(algorithm);
+  Random random(42);
+  PickContext context{random};
+  const SelectorInput input = members.Input(method);
+  const auto selector = policy->Build(input, nullptr);
+  std::vector<double> hist(members.members().size());
+  for (int i = 0; i < n; ++i) {
+    hist[i % 2 == 0 ? (*selector)->Select({}, context) : *policy->SelectUnplanned(input, {}, context)] += 1;
+  }
+  return hist;
+}
+
+Outcome JudgeDist(const Case& c) {
+  const std::string method = MethodOf(c.in);
+  MemberList members = MembersOf(c.in.at("providers"), method);
+  const Json active = c.in.value("active", Json::array());
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    for (int lease = 0; lease < active[i].get<int>(); ++lease) members.state(i).TryAcquire();
+  }
+  const int n = c.in.at("n");
+  const std::vector<double> hist = Histogram(c.in.at("lb"), members, method, n);
+  Outcome outcome{true, hist};
+  const auto share = c.out.at("share").get<std::vector<double>>();
+  for (std::size_t i = 0; i < share.size(); ++i) {
+    outcome.passed &= std::abs(hist.at(i) / n - share[i]) <= c.out.at("tolerance").get<double>();
+  }
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    for (int lease = 0; lease < active[i].get<int>(); ++lease) members.state(i).Release();
+  }
+  return outcome;
+}
+
+}  // namespace
+
+void RegisterLoadBalanceKinds(KindTable& kinds) {
+  kinds.Add("weight", ExactKind(AnswerWeight));
+  kinds.Add("invoker_weight", ExactKind(AnswerInvokerWeight));
+  kinds.Add("lb_consistenthash", ExactKind(AnswerConsistentHash));
+  kinds.Add("lb_roundrobin", ExactKind(AnswerRoundRobin));
+  kinds.Add("routing.warmup", ExactKind(AnswerWarmup));
+  kinds.Add("routing.chash", ExactKind(AnswerChash));
+  kinds.Add("routing.mparam", ExactKind(AnswerMethodParameter));
+  kinds.Add("routing.rr", ExactKind(AnswerRr));
+  kinds.Add("routing.dist", JudgedKind(JudgeDist));
+}
+
+}  // namespace fairlead::conformance

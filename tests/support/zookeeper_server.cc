@@ -1,0 +1,210 @@
+#include "fairlead/tests/support/zookeeper_server.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace fairlead {
+namespace {
+
+using std::chrono::milliseconds;
+using SteadyClock = std::chrono::steady_clock;
+
+// The manifest of zookeeper.jar names every other jar the server needs; the second one keeps it quiet.
+constexpr std::string_view kServerJar = "/usr/share/java/zookeeper.jar";
+constexpr std::string_view kQuietJar = "/usr/share/java/slf4j-nop.jar";
+constexpr milliseconds kPollEvery{10};
+constexpr milliseconds kStartLimit{60000};  // a sanitized build beside a full compile is slow
+constexpr int kPortAttempts = 8;
+
+sockaddr_in Loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+// What the server says to one of its four-letter commands; empty when it does not answer.
+std::string Ask(std::uint16_t port, std::string_view command) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return {};
+  const sockaddr_in address = Loopback(port);
+  std::string answer;
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+      send(fd, command.data(), command.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(command.size())) {
+    pollfd readable{fd, POLLIN, 0};
+    std::array<char, 512> buffer;
+    while (poll(&readable, 1, 1000) == 1) {
+      const ssize_t got = recv(fd, buffer.data(), buffer.size(), 0);
+      if (got <= 0) break;
+      answer.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+  }
+  close(fd);
+  return answer;
+}
+
+}  // namespace
+
+std::uint16_t ZookeeperServer::FreePort() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = Loopback(0);
+  socklen_t size = sizeof(address);
+  if (fd < 0 || bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    std::abort();
+  }
+  close(fd);
+  return ntohs(address.sin_port);
+}
+
+ZookeeperServer::ZookeeperServer() {
+  std::string name = (std::filesystem::temp_directory_path() / "fairlead-zookeeper-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) std::abort();
+  directory_ = name;
+}
+
+ZookeeperServer::~ZookeeperServer() {
+  Kill();
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_, ignored);
+}
+
+absl::Status ZookeeperServer::Start() {
+  if (running()) return absl::OkStatus();
+  for (const std::string_view jar : {kServerJar, kQuietJar}) {
+    if (!std::filesystem::exists(jar)) {
+      return absl::NotFoundError(absl::StrCat(std::string(jar), " is missing: install the package zookeeper"));
+    }
+  }
+  for (int attempt = 0; attempt < kPortAttempts; ++attempt) {
+    if (!port_proved_) port_ = FreePort();
+    Launch();
+    if (!running()) break;
+    // Ends early when the process ends, which is what a port taken by somebody else in the meantime leads to.
+    if (WaitUntilServing(kStartLimit)) {
+      port_proved_ = true;
+      return absl::OkStatus();
+    }
+    Kill();
+  }
+  return absl::UnavailableError(absl::StrCat("no ZooKeeper server on port ", port_, ": ", Output()));
+}
+
+void ZookeeperServer::Launch() {
+  std::filesystem::create_directories(directory_ / "data");
+  const std::string config = (directory_ / "zoo.cfg").string();
+  std::ofstream(config) << "tickTime=200\n"
+                        << "dataDir=" << (directory_ / "data").string() << "\n"
+                        << "clientPortAddress=127.0.0.1\n"
+                        << "clientPort=" << port_ << "\n"
+                        << "maxClientCnxns=0\n"
+                        << "admin.enableServer=false\n"
+                        << "4lw.commands.whitelist=ruok,conf\n";
+  const std::string output = (directory_ / "output").string();
+  std::vector<std::string> words = {"java",
+                                    "-Xmx512m",
+                                    "-XX:+UseSerialGC",
+                                    "-XX:TieredStopAtLevel=1",
+                                    "-Dzookeeper.forceSync=no",
+                                    "-Dzookeeper.preAllocSize=1024",
+                                    "-cp",
+                                    absl::StrCat(std::string(kServerJar), ":", std::string(kQuietJar)),
+                                    "org.apache.zookeeper.server.ZooKeeperServerMain",
+                                    config};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  const pid_t parent = getpid();
+  process_ = fork();
+  if (process_ != 0) return;
+  // The child of a threaded process: only async-signal-safe calls until exec.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(126);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int fd = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (fd >= 0) {
+    dup2(fd, STDOUT_FILENO);
+    dup2(fd, STDERR_FILENO);
+  }
+  // The test's sockets, its connections to other servers among them, must not live on in this one.
+  for (int other = STDERR_FILENO + 1; other < 1024; ++other) close(other);
+  execvp(arguments[0], arguments.data());
+  _exit(127);
+}
+
+bool ZookeeperServer::WaitUntilServing(milliseconds limit) {
+  const auto deadline = SteadyClock::now() + limit;
+  while (SteadyClock::now() < deadline) {
+    // On a port that another test took meanwhile another server answers; the directory tells them apart.
+    if (Ask(port_, "conf").find(directory_.string()) != std::string::npos && Ask(port_, "ruok") == "imok") return true;
+    if (waitpid(process_, nullptr, WNOHANG) == process_) {
+      process_ = 0;
+      return false;
+    }
+    std::this_thread::sleep_for(kPollEvery);
+  }
+  return false;
+}
+
+void ZookeeperServer::Reap(milliseconds patience) {
+  const auto deadline = SteadyClock::now() + patience;
+  while (waitpid(process_, nullptr, WNOHANG) == 0) {
+    if (SteadyClock::now() >= deadline) {
+      kill(process_, SIGKILL);
+      waitpid(process_, nullptr, 0);
+      break;
+    }
+    std::this_thread::sleep_for(kPollEvery);
+  }
+  process_ = 0;
+}
+
+void ZookeeperServer::Stop() {
+  if (!running()) return;
+  Thaw();
+  kill(process_, SIGTERM);
+  Reap(milliseconds(10000));
+}
+
+void ZookeeperServer::Kill() {
+  if (running()) Reap(milliseconds(0));
+}
+
+void ZookeeperServer::Freeze() {
+  if (running()) kill(process_, SIGSTOP);
+}
+
+void ZookeeperServer::Thaw() {
+  if (running()) kill(process_, SIGCONT);
+}
+
+void ZookeeperServer::Wipe() { std::filesystem::remove_all(directory_ / "data"); }
+
+std::string ZookeeperServer::Output() const {
+  std::ifstream in(directory_ / "output");
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  return text.empty() ? "it printed nothing (is java installed?)" : text;
+}
+
+}  // namespace fairlead
