@@ -230,7 +230,7 @@ void Run() {
   const std::vector<ProviderSpec> specs = {{"hangzhou-1", "hangzhou", 200},
                                            {"hangzhou-2", "hangzhou", 100},
                                            {"shanghai-1", "shanghai", 100},
-                                           {"shanghai-2", "shanghai", 100, milliseconds(4)}};
+                                           {"shanghai-2", "shanghai", 100, milliseconds(8)}};
   Providers providers;
   ProvidersAppear(*runtime, specs, providers);
   PoliciesBalance(*runtime, specs);
