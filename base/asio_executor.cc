@@ -1,7 +1,6 @@
 #include "fairlead/base/asio_executor.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <deque>
@@ -17,6 +17,8 @@
 #include <optional>
 #include <thread>
 #include <utility>
+
+#include "fairlead/base/signals_blocked.h"
 
 namespace fairlead {
 namespace {
@@ -69,8 +71,9 @@ class Strand : public std::enable_shared_from_this<Strand> {
   }
 
  private:
-  // What waits in the context. Destroyed without having been called, it tells that the context is gone and will never
-  // run what waits here; those tasks may hold the executor itself, so they must not wait for its end.
+  // What waits in the context. Destroyed without having been called, it tells that the context is gone and
+  // will never run what waits here; those tasks may hold the executor itself, so they must not wait for its
+  // end.
   class Handler {
    public:
     Handler(std::shared_ptr<Strand> strand, void (*run)(Strand&)) : strand_(std::move(strand)), run_(run) {}
@@ -187,24 +190,6 @@ class AsioExecutor final : public Executor {
 
  private:
   const std::shared_ptr<Strand> strand_;
-};
-
-// A new thread inherits the mask of its maker.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
-      sigdelset(&all, fault);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
 };
 
 class ThreadExecutor final : public Executor {

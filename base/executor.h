@@ -47,8 +47,9 @@ class Executor {
   [[nodiscard]] virtual Timer After(std::chrono::nanoseconds delay, absl::AnyInvocable<void()> task) = 0;
   // True on the thread that is running one of this executor's tasks right now.
   virtual bool RunsHere() const = 0;
-  // Ends the thread of an executor that has one of its own: tasks that wait are destroyed, none runs any more, and
-  // the thread has ended when this returns (called by one of its tasks: after that task). Others ignore it.
+  // Ends the thread of an executor that has one of its own: tasks that wait are destroyed, none runs any
+  // more, and the thread has ended when this returns (called by one of its tasks: after that task). Others
+  // ignore it.
   virtual void Stop() {}
 };
 

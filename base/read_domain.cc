@@ -127,6 +127,14 @@ ReadDomain& ReadDomain::Global() {
   return *domain;
 }
 
+namespace {
+
+// Made when the program or module is loaded: a fork while another thread makes the domain would leave the
+// child waiting for that thread. Registering for membarrier is cheap only while there is one thread, too.
+[[maybe_unused]] const ReadDomain& made_at_load = ReadDomain::Global();
+
+}  // namespace
+
 ReadDomain::ReadDomain() {
   internal::epoch_state.readers_fence = internal::Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0;
   pthread_atfork([] { Global().mutex_.lock(); }, [] { Global().mutex_.unlock(); },

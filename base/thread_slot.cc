@@ -71,9 +71,12 @@ class SlotTable {
   bool has_key_ = false;
 };
 
-struct AtUnload {
-  ~AtUnload() { SlotTable::Get().StopRecycling(); }
-} at_unload;
+// Made when the program or module is loaded: a fork while another thread makes the table would leave the
+// child waiting for that thread.
+struct Loaded {
+  Loaded() { SlotTable::Get(); }
+  ~Loaded() { SlotTable::Get().StopRecycling(); }
+} loaded;
 
 }  // namespace
 

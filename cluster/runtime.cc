@@ -264,6 +264,16 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
       const auto registry = weak.lock();
       return registry == nullptr ? std::string() : registry->Describe();
     };
+    config.why_empty = [weak = std::weak_ptr<FailbackRegistry>(reference.registry->registry),
+                        service = reference.consumer.parts().ServiceInterface()](absl::AnyInvocable<void(std::string)> tell) {
+      const auto registry = weak.lock();
+      if (registry == nullptr) return;
+      registry->backend().ReadMapping(service, [tell = std::move(tell)](absl::StatusOr<std::string> applications) mutable {
+        if (!applications.ok() || applications->empty()) return tell({});
+        tell(absl::StrCat("registered application-level only, by application ", *applications,
+                          "; let the provider register its interfaces too (register-mode=all or interface)"));
+      });
+    };
     return RegistryDirectory::Create(std::move(config));
   }
 

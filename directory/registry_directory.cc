@@ -19,10 +19,16 @@ RegistryDirectory::RegistryDirectory(DirectoryConfig config)
     : executor_(config.executor),
       log_(config.log),
       consumer_(config.consumer),
+      why_empty_(config.why_empty),
       updater_(internal::Updater::Create(std::move(config))) {}
 
 void RegistryDirectory::Notify(Notification full) {
   if (full.kind != ListKind::kUnknown) told_ |= Bit(full.category);
+  if (full.category == Category::kProviders && full.kind == ListKind::kEmpty && why_empty_) {
+    why_empty_([alive = weak_from_this()](std::string reason) {
+      if (const auto self = alive.lock()) self->updater_->SetEmptyReason(std::move(reason));
+    });
+  }
   updater_->Set(full.category, full.kind, full.urls);
   if (updater_->open()) return;
   if ((told_ & kNeeded) == kNeeded) {
@@ -44,8 +50,6 @@ void RegistryDirectory::Notify(Notification full) {
 std::shared_ptr<Directory> RegistryDirectory::MakeDirectory(absl::AnyInvocable<void()> on_destroy) const {
   return std::make_shared<Directory>(updater_->core(), std::move(on_destroy));
 }
-
-void RegistryDirectory::SetEmptyReason(std::string reason) { updater_->SetEmptyReason(std::move(reason)); }
 
 void RegistryDirectory::Close(std::chrono::nanoseconds deadline, absl::AnyInvocable<void()> done) {
   gate_ = Timer();

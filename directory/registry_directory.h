@@ -23,8 +23,6 @@ class RegistryDirectory final : public NotifyListener, public std::enable_shared
 
   // A handle for picks. `on_destroy` runs on the thread that drops the last reference.
   std::shared_ptr<Directory> MakeDirectory(absl::AnyInvocable<void()> on_destroy) const;
-  // Why the registry has no provider, when it can say ("registered application-level only ...").
-  void SetEmptyReason(std::string reason);
   // Picks answer kCancelled; invokers are destroyed when their leases ended, at the latest after `deadline`; `done`.
   void Close(std::chrono::nanoseconds deadline, absl::AnyInvocable<void()> done);
 
@@ -34,6 +32,7 @@ class RegistryDirectory final : public NotifyListener, public std::enable_shared
   const std::shared_ptr<Executor> executor_;
   Logger* const log_;
   const Url consumer_;
+  const std::function<void(absl::AnyInvocable<void(std::string)>)> why_empty_;
   const std::shared_ptr<internal::Updater> updater_;
   std::uint32_t told_ = 0;  // bit per category
   Timer gate_;

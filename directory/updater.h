@@ -31,6 +31,8 @@ struct DirectoryConfig {
   internal::PolicyLookup policy;
   std::function<absl::StatusOr<std::shared_ptr<RouterFactory>>(std::string_view name)> router;
   std::function<std::string()> registry_state;  // one line; may be empty
+  // Asks why the registry has no provider of the service; the answer, which may be empty, comes on the executor.
+  std::function<void(absl::AnyInvocable<void(std::string)>)> why_empty;
 };
 
 namespace internal {

@@ -80,14 +80,15 @@ class RingSelector final : public Selector {
     owners_.reserve(input.by_rank.size());
     for (const Member& member : input.by_rank) {
       addresses.push_back(member.provider->address);
-      owners_.push_back({member.state, member.provider->slot, member.provider->address});
+      owners_.push_back({member.state, member.provider->slot});
+      addresses_.push_back(member.provider->address);
     }
     if (replaced == nullptr || replaced->parameters_.nodes != parameters_.nodes) {
       ring_ = HashRing(addresses, parameters_.nodes);
       return;
     }
     std::unordered_map<std::string_view, std::uint32_t> before;
-    for (std::uint32_t i = 0; i < replaced->owners_.size(); ++i) before.emplace(replaced->owners_[i].address, i);
+    for (std::uint32_t i = 0; i < replaced->addresses_.size(); ++i) before.emplace(replaced->addresses_[i], i);
     std::vector<std::uint32_t> known;
     known.reserve(addresses.size());
     for (const std::string_view address : addresses) {
@@ -116,10 +117,10 @@ class RingSelector final : public Selector {
   struct Owner {
     const InvokerState* state;
     Slot slot;
-    std::string address;
   };
   const HashParameters parameters_;
   std::vector<Owner> owners_;
+  std::vector<std::string> addresses_;  // of the owners; for a successor
   HashRing ring_;
 };
 

@@ -14,8 +14,8 @@ namespace fairlead {
 //
 // For lists of providers and consumers. Rules (configurators, routers, documents) are read without delay.
 //
-//   on event:  if (auto wait = window.OnEvent(now)) timer = executor.After(*wait, [] { window.OnRead(now); read });
-//   on a read for any other reason (first watch, reconnect):  timer.Cancel(); window.OnRead(now); read
+//   on event:  if (auto wait = window.OnEvent(now)) timer = executor.After(*wait, read);
+//   in `read`, also for another reason (first watch, reconnect):  timer.Cancel(); window.OnRead(now); ...
 //
 // One object a list. Pure: no timer, no clock of its own. Not thread-safe. Constant time.
 class BurstWindow {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-
 #include "fairlead/base/hash.h"
 #include "fairlead/url/match.h"
 
@@ -35,20 +34,16 @@ absl::StatusOr<Url> ChildList::Read(const std::string& text) const {
 bool ChildList::Update(const std::vector<std::string>& texts) {
   std::vector<Fingerprint> prints;
   prints.reserve(texts.size());
-  for (const std::string& text : texts) {
-    prints.push_back({HashBytes(text, seed_), text.size()});
-  }
+  for (const std::string& text : texts) prints.push_back({HashBytes(text, seed_), text.size()});
+  if (SaysTheSame(prints)) return false;
+
   Index index;
   index.reserve(prints.size());
-  std::vector<std::uint32_t> chosen;
+  std::vector<std::uint32_t> chosen;  // without repetitions
   chosen.reserve(prints.size());
-  bool changed = false;
   for (std::uint32_t i = 0; i < prints.size(); ++i) {
-    if (!index.try_emplace(prints[i], static_cast<std::uint32_t>(chosen.size())).second) continue;
-    chosen.push_back(i);
-    changed = changed || !index_.contains(prints[i]);
+    if (index.try_emplace(prints[i], static_cast<std::uint32_t>(chosen.size())).second) chosen.push_back(i);
   }
-  if (!changed && index.size() == index_.size()) return false;
 
   std::vector<Child> children;
   children.reserve(chosen.size());
@@ -72,8 +67,9 @@ bool ChildList::Update(const std::vector<std::string>& texts) {
       child.url = *std::move(url);
       Count(child.url);
     } else {
-      unreadable.push_back({place, Shortened(url.ok() ? url->ToString() + ": not stored the way urls are stored here"
-                                                      : std::string(url.status().message())),
+      unreadable.push_back({place,
+                            Shortened(url.ok() ? url->ToString() + ": not stored the way urls are stored here"
+                                               : std::string(url.status().message())),
                             foreign});
     }
   }
@@ -84,10 +80,22 @@ bool ChildList::Update(const std::vector<std::string>& texts) {
   index_ = std::move(index);
   children_ = std::move(children);
   unreadable_ = std::move(unreadable);
-  foreign_ = static_cast<std::size_t>(
-      std::count_if(unreadable_.begin(), unreadable_.end(), [](const Unreadable& child) { return child.foreign; }));
+  foreign_ = static_cast<std::size_t>(std::count_if(unreadable_.begin(), unreadable_.end(),
+                                                    [](const Unreadable& child) { return child.foreign; }));
   if (twins_ > 0) MarkShadowed();
   return true;
+}
+
+bool ChildList::SaysTheSame(const std::vector<Fingerprint>& prints) const {
+  std::vector<bool> seen(children_.size());
+  std::size_t different = 0;
+  for (const Fingerprint& print : prints) {
+    const auto known = index_.find(print);
+    if (known == index_.end()) return false;
+    if (!seen[known->second]) ++different;
+    seen[known->second] = true;
+  }
+  return different == index_.size();
 }
 
 void ChildList::Count(const Url& url) {

@@ -9,24 +9,23 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-
 #include "fairlead/registry/url_hash.h"
 #include "fairlead/url/url.h"
 #include "fairlead/url/url_pool.h"
 
 namespace fairlead::internal {
 
-// The children of one path as last accepted: which texts, in which order, what url each is. Remembers of a text
-// only its length and a 64-bit hash: two of a million texts are taken for one with a chance of 1 in 10^7. Pure;
-// not thread-safe.
+// The children of one path as last accepted: which texts, in which order, what url each is. Remembers of a
+// text only its length and a 64-bit hash: two of a million texts are taken for one with a chance of 1 in
+// 10^7. Pure; not thread-safe.
 class ChildList {
  public:
   static constexpr std::uint32_t kNew = ~std::uint32_t{0};
 
   struct Child {
-    Url url;                // empty: unreadable
+    Url url;                         // empty: unreadable
     std::uint32_t came_from = kNew;  // index in the list before the last change
-    bool shadowed = false;  // another child is an equal url with a newer timestamp (or came first)
+    bool shadowed = false;           // another child is an equal url with a newer timestamp (or came first)
   };
   // A child that is no url, and why; without its password, cut to a readable length.
   struct Unreadable {
@@ -37,16 +36,20 @@ class ChildList {
 
   // `seed` keys the hashes. `mark`, when not empty, is what the name of every url of this path holds; a child
   // without it is somebody else's and as good as absent.
-  ChildList(UrlPool& pool, std::uint64_t seed, std::string_view mark) : pool_(pool), seed_(seed), mark_(mark) {}
+  ChildList(UrlPool& pool, std::uint64_t seed, std::string_view mark)
+      : pool_(pool), seed_(seed), mark_(mark) {}
 
   // Accepts a full list and says whether it differs from the one before as a set of texts; if not, nothing
-  // changes, not even the order. Parses only texts that were not there. Linear: one hash and two probes a text.
+  // changes, not even the order. Parses only texts that were not there. Linear: one hash and two probes a
+  // text.
   bool Update(const std::vector<std::string>& texts);
 
   const std::vector<Child>& children() const { return children_; }
   bool empty() const { return children_.empty(); }
   // There are urls here, and none of them can be read.
-  bool nothing_readable() const { return unreadable_.size() == children_.size() && foreign_ < children_.size(); }
+  bool nothing_readable() const {
+    return unreadable_.size() == children_.size() && foreign_ < children_.size();
+  }
   const std::vector<Unreadable>& unreadable() const { return unreadable_; }
 
  private:
@@ -64,6 +67,7 @@ class ChildList {
   void Count(const Url& url);
   void Uncount(const Url& url);
 
+  bool SaysTheSame(const std::vector<Fingerprint>& prints) const;
   absl::StatusOr<Url> Read(const std::string& text) const;
   void MarkShadowed();
 
@@ -80,8 +84,8 @@ class ChildList {
   std::size_t foreign_ = 0;
 };
 
-// What the name of every url of a rules path holds; Dubbo reads no other child there. Empty for providers, which
-// come in both forms. `encoded`: the product stores percent-encoded names.
+// What the name of every url of a rules path holds; Dubbo reads no other child there. Empty for providers,
+// which come in both forms. `encoded`: the product stores percent-encoded names.
 std::string_view UrlMark(Category category, bool encoded);
 
 // Does a child of a path of `category` answer the subscription `consumer`?

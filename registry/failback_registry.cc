@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-
 #include "fairlead/base/strings.h"
 #include "fairlead/registry/lookup_table.h"
 #include "fairlead/registry/registration_table.h"
@@ -20,8 +19,8 @@ constexpr std::chrono::milliseconds kRejoinSpread{200};
 
 }  // namespace
 
-// The registry's state. Every queued task and callback holds it (or watches it), so that the handle can be dropped
-// anywhere, also inside a callback.
+// The registry's state. Every queued task and callback holds it (or watches it), so that the handle can be
+// dropped anywhere, also inside a callback.
 class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
  public:
   Core(const Url& registry_url, std::unique_ptr<RegistryBackend> backend, RegistryContext context)
@@ -32,8 +31,9 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
     absl::StatusOr<RegistryOptions> options = RegistryOptions::Parse(registry_url);
     if (!options.ok()) {
       env_.options.address = registry_url.parts().Address();
-      env_.context.log->Error("FL-1-6", env_.options.address,
-                              absl::StrCat(options.status().message(), "; all parameters have their defaults"));
+      env_.context.log->Error(
+          "FL-1-6", env_.options.address,
+          absl::StrCat(options.status().message(), "; all parameters have their defaults"));
     } else {
       env_.options = *std::move(options);
     }
@@ -59,7 +59,9 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
   void Unsubscribe(const Url& consumer, const std::shared_ptr<NotifyListener>& listener) {
     subscriptions_.Unsubscribe(consumer, listener);
   }
-  void Lookup(const Url& query, internal::LookupTable::Found done) { lookups_.Lookup(query, std::move(done)); }
+  void Lookup(const Url& query, internal::LookupTable::Found done) {
+    lookups_.Lookup(query, std::move(done));
+  }
   void Destroy(Done done);
 
   bool connected() const { return env_.connected && !env_.destroyed; }
@@ -96,7 +98,8 @@ bool FailbackRegistry::Core::Refuses(Done& done) {
 void FailbackRegistry::Core::OnSession(RegistryBackend::Session session) {
   using Session = RegistryBackend::Session;
   if (env_.destroyed) return;
-  env_.connected = session == Session::kConnected || session == Session::kReconnected || session == Session::kNew;
+  env_.connected =
+      session == Session::kConnected || session == Session::kReconnected || session == Session::kNew;
   const auto log = [this](Severity severity, std::string_view text) {
     env_.context.log->Log(severity, "FL-1-5", env_.options.address, text);
   };
@@ -139,9 +142,10 @@ void FailbackRegistry::Core::Destroy(Done done) {
   rejoin_.Cancel();
   lookups_.Destroy();
   subscriptions_.Destroy();
-  // Stopping ends the session, and dynamic urls with it, so a registry that does not answer is not waited for long.
-  // The task holds the state until then: the handle may be gone.
-  farewell_ = env_.context.executor->After(env_.options.timeout, [self = shared_from_this()] { self->StopBackend(); });
+  // Stopping ends the session, and dynamic urls with it, so a registry that does not answer is not waited for
+  // long. The task holds the state until then: the handle may be gone.
+  farewell_ = env_.context.executor->After(env_.options.timeout,
+                                           [self = shared_from_this()] { self->StopBackend(); });
   registrations_.Destroy(env_.Guarded([this] { StopBackend(); }));
 }
 
@@ -176,16 +180,21 @@ RegistryStatus FailbackRegistry::Core::status() const {
 
 std::string FailbackRegistry::Core::Describe() const {
   const RegistryStatus now = status();
-  std::string text = absl::StrCat(
-      now.address, " ", env_.destroyed ? "destroyed" : now.connected ? "connected" : "not connected", " (",
-      env_.backend->Describe(), "), ", now.registered, " registered, ", now.unacknowledged, " not confirmed, ",
-      now.subscriptions, " subscriptions to ", now.watches, " lists, ", now.counters.retries, " retries");
+  std::string text =
+      absl::StrCat(now.address, " ",
+                   env_.destroyed  ? "destroyed"
+                   : now.connected ? "connected"
+                                   : "not connected",
+                   " (", env_.backend->Describe(), "), ", now.registered, " registered, ", now.unacknowledged,
+                   " not confirmed, ", now.subscriptions, " subscriptions to ", now.watches, " lists, ",
+                   now.counters.retries, " retries");
   if (!now.unreadable.empty()) absl::StrAppend(&text, ", ", now.unreadable.size(), " children unreadable");
   if (!now.last_error.ok()) absl::StrAppend(&text, ", last error: ", now.last_error.ToString());
   return text;
 }
 
-std::shared_ptr<FailbackRegistry> FailbackRegistry::Create(Url registry_url, std::unique_ptr<RegistryBackend> backend,
+std::shared_ptr<FailbackRegistry> FailbackRegistry::Create(Url registry_url,
+                                                           std::unique_ptr<RegistryBackend> backend,
                                                            RegistryContext context) {
   auto core = std::make_shared<Core>(registry_url, std::move(backend), std::move(context));
   core->Start();
@@ -207,7 +216,8 @@ void FailbackRegistry::Register(const Url& url, Done done) { core_->Register(url
 
 void FailbackRegistry::Unregister(const Url& url, Done done) { core_->Unregister(url, std::move(done)); }
 
-void FailbackRegistry::Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> listener, Done first_notified) {
+void FailbackRegistry::Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> listener,
+                                 Done first_notified) {
   core_->Subscribe(consumer, std::move(listener), std::move(first_notified));
 }
 
@@ -215,7 +225,8 @@ void FailbackRegistry::Unsubscribe(const Url& consumer, const std::shared_ptr<No
   core_->Unsubscribe(consumer, listener);
 }
 
-void FailbackRegistry::Lookup(const Url& query, absl::AnyInvocable<void(absl::StatusOr<std::vector<Url>>)> done) {
+void FailbackRegistry::Lookup(const Url& query,
+                              absl::AnyInvocable<void(absl::StatusOr<std::vector<Url>>)> done) {
   core_->Lookup(query, std::move(done));
 }
 

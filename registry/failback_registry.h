@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-
 #include "fairlead/registry/registry.h"
 #include "fairlead/registry/registry_backend.h"
 #include "fairlead/url/url.h"
@@ -29,36 +28,37 @@ struct RegistryStatus {
 
   std::string address;  // without credentials
   bool connected = false;
-  absl::Status last_error;               // of the backend; OK when there was none
-  std::size_t registered = 0;            // urls that are to be in the registry
-  std::size_t unacknowledged = 0;        // operations that the registry has not confirmed
-  std::size_t subscriptions = 0;         // different consumer urls
-  std::size_t watches = 0;               // (service, category) pairs watched
-  std::vector<std::string> unreadable;   // children skipped now: "service/category: child and reason", no password
+  absl::Status last_error;              // of the backend; OK when there was none
+  std::size_t registered = 0;           // urls that are to be in the registry
+  std::size_t unacknowledged = 0;       // operations that the registry has not confirmed
+  std::size_t subscriptions = 0;        // different consumer urls
+  std::size_t watches = 0;              // (service, category) pairs watched
+  std::vector<std::string> unreadable;  // children skipped now: "service/category: child and reason"
   Counters counters;
 };
 
-// The registry that every product shares: what is wanted (registered urls, subscriptions) is the only truth, and
-// whatever the product does, the registry keeps at it until the product agrees. Knows no product: a
+// The registry that every product shares: what is wanted (registered urls, subscriptions) is the only truth,
+// and whatever the product does, the registry keeps at it until the product agrees. Knows no product: a
 // RegistryBackend stores, reads and watches.
 //
-// Registration. Operations of one url follow each other; the last wish wins. A failed one is tried again after a
-// jittered back-off from 200 ms up to `retry.period` (5 000), without end unless `retry.times` is
+// Registration. Operations of one url follow each other; the last wish wins. A failed one is tried again
+// after a jittered back-off from 200 ms up to `retry.period` (5 000), without end unless `retry.times` is
 // positive; a new session registers everything again, a resumed one what was not confirmed.
 //
-// Subscription. One watch of the backend per (service, category), shared by all subscriptions. Lists are compared
-// as sets of raw texts: a list that says nothing new is not passed on, and keeps its order; only new children are
-// parsed; unreadable ones are skipped, logged once and shown in status(); urls that differ in pid and timestamp
-// only collapse to the newest. A subscription hears of what matches it. A path that vanishes is kUnknown for
-// `missing.grace` (30 000), then kEmpty; one that was never there is kEmpty. As a belt, every list is read again
-// every `resync.period` (600 000, 0 = never).
+// Subscription. One watch of the backend per (service, category), shared by all subscriptions. Lists are
+// compared as sets of raw texts: a list that says nothing new is not passed on, and keeps its order; only new
+// children are parsed; unreadable ones are skipped, logged once and shown in status(); urls that differ in
+// pid and timestamp only collapse to the newest. A subscription hears of what matches it. A path that
+// vanishes is kUnknown for `missing.grace` (30 000), then kEmpty; one that was never there is kEmpty. As a
+// belt, every list is read again every `resync.period` (600 000, 0 = never).
 //
-// Dropping the last reference is Destroy: on the executor at once, elsewhere as its next task. Listener and Done are
-// called on the executor, from tasks of the registry, and may call every method or drop the registry.
+// Dropping the last reference is Destroy: on the executor at once, elsewhere as its next task. Listener and
+// Done are called on the executor, from tasks of the registry, and may call every method or drop the
+// registry.
 class FailbackRegistry final : public Registry {
  public:
-  // Starts `backend`. A registry parameter that cannot be read is logged, and its default used; factories refuse
-  // such a url before.
+  // Starts `backend`. A registry parameter that cannot be read is logged, and its default used; factories
+  // refuse such a url before.
   static std::shared_ptr<FailbackRegistry> Create(Url registry_url, std::unique_ptr<RegistryBackend> backend,
                                                   RegistryContext context);
   ~FailbackRegistry() override;

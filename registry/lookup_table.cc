@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-
 #include "fairlead/registry/child_list.h"
 #include "fairlead/registry/registry_key.h"
 
@@ -13,9 +12,10 @@ void LookupTable::Lookup(const Url& query, Found done) {
   if (env_.destroyed) return PostResult(std::move(done), absl::CancelledError("the registry was destroyed"));
   std::string service = query.parts().ServiceInterface();
   if (service.empty() || service == "*") {
-    return PostResult(std::move(done),
-                      absl::InvalidArgumentError(absl::StrCat(
-                          query.ToString(), ": expected one service interface; subscribe to see all services")));
+    return PostResult(
+        std::move(done),
+        absl::InvalidArgumentError(absl::StrCat(
+            query.ToString(), ": expected one service interface; subscribe to see all services")));
   }
   const std::uint64_t id = ++last_id_;
   Look& look = looks_[id];
@@ -24,7 +24,8 @@ void LookupTable::Lookup(const Url& query, Found done) {
   look.categories = SubscribedCategories(query.parts());
   look.done = std::move(done);
   look.deadline = env_.After(env_.options.timeout, [this, id] {
-    if (const auto at = looks_.find(id); at != looks_.end()) End(id, env_.NoAnswer(at->second.query.ToString()));
+    if (const auto at = looks_.find(id); at != looks_.end())
+      End(id, env_.NoAnswer(at->second.query.ToString()));
   });
   if (env_.connected) Ask(id, look);
 }
@@ -60,10 +61,12 @@ void LookupTable::Ask(std::uint64_t id, Look& look) {
 void LookupTable::OnAnswer(std::uint64_t id, Look& look, Category category, const ChildrenAnswer& answer) {
   if (!answer.status.ok()) {
     env_.Failed(answer.status);
-    return End(id, absl::UnavailableError(absl::StrCat("registry ", env_.options.address, " could not look up ",
-                                                       look.query.ToString(), ": ", answer.status.ToString())));
+    return End(id,
+               absl::UnavailableError(absl::StrCat("registry ", env_.options.address, " could not look up ",
+                                                   look.query.ToString(), ": ", answer.status.ToString())));
   }
-  ChildList list(*env_.context.pool, env_.context.seed, UrlMark(category, env_.backend->ChildrenAreEncoded()));
+  ChildList list(*env_.context.pool, env_.context.seed,
+                 UrlMark(category, env_.backend->ChildrenAreEncoded()));
   list.Update(answer.children);
   for (const ChildList::Child& child : list.children()) {
     if (child.url.empty() || child.shadowed) continue;

@@ -10,7 +10,6 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-
 #include "fairlead/base/executor.h"
 #include "fairlead/registry/registry_environment.h"
 #include "fairlead/url/url.h"

@@ -18,14 +18,15 @@ enum class ListKind : std::uint8_t {
 
 // The complete list of one category of one subscription; never a delta.
 struct Notification {
-  std::string service;                        // service interface the list is about
+  std::string service;  // service interface the list is about
   Category category = Category::kProviders;
-  std::uint64_t version = 0;                  // grows with every notification of a subscription and category
+  std::uint64_t version = 0;  // grows with every notification of a subscription and category
   ListKind kind = ListKind::kUnknown;
-  std::vector<Url> urls;                      // matched against the subscription, in the registry's order
+  std::vector<Url> urls;  // matched against the subscription, in the registry's order
 };
 
-// Receives lists on the executor, in order, one call at a time. The first calls cover all subscribed categories.
+// Receives lists on the executor, in order, one call at a time. The first calls cover all subscribed
+// categories.
 class NotifyListener {
  public:
   virtual ~NotifyListener() = default;

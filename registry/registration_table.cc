@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-
 #include "fairlead/base/strings.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/typed.h"
@@ -15,15 +14,17 @@ namespace {
 
 constexpr std::chrono::milliseconds kFirstRetry{200};
 
-// The product refused: it holds no text that it did not hold before. After any other failure the operation may
-// have been carried out.
+// The product refused: it holds no text that it did not hold before. After any other failure the operation
+// may have been carried out.
 bool Refused(const absl::Status& status) {
-  return absl::IsInvalidArgument(status) || absl::IsPermissionDenied(status) || absl::IsUnauthenticated(status) ||
-         absl::IsFailedPrecondition(status) || absl::IsUnimplemented(status) || absl::IsOutOfRange(status);
+  return absl::IsInvalidArgument(status) || absl::IsPermissionDenied(status) ||
+         absl::IsUnauthenticated(status) || absl::IsFailedPrecondition(status) ||
+         absl::IsUnimplemented(status) || absl::IsOutOfRange(status);
 }
 
 std::chrono::milliseconds RetryPeriod(const Url& url, const RegistryOptions& options) {
-  return std::chrono::milliseconds(std::max<std::int64_t>(1, url.IntParam("retry.period", options.retry_period.count())));
+  return std::chrono::milliseconds(
+      std::max<std::int64_t>(1, url.IntParam("retry.period", options.retry_period.count())));
 }
 
 }  // namespace
@@ -39,7 +40,8 @@ void RegistrationTable::Register(const Url& url, Done done) {
   Entry& entry = entries_.at(id);
   std::string text = RegisteredText(url, env_.options);
   if (entry.wanted != text) {
-    TellWaiters(entry, absl::CancelledError("the url was registered again, or anew after it was unregistered"));
+    TellWaiters(entry,
+                absl::CancelledError("the url was registered again, or anew after it was unregistered"));
     entry.url = url;
     entry.wanted = std::move(text);
     entry.insists = false;
@@ -94,7 +96,8 @@ RegistrationTable::EntryId RegistrationTable::IdOf(const Url& url, RegistryKey k
   if (!added) return at->second;
   at->second = ++last_id_;
   const std::chrono::milliseconds cap = RetryPeriod(url, env_.options);
-  entries_.try_emplace(at->second, url, std::move(key), Backoff(std::min(kFirstRetry, cap), 2 * kFirstRetry, cap));
+  entries_.try_emplace(at->second, url, std::move(key),
+                       Backoff(std::min(kFirstRetry, cap), 2 * kFirstRetry, cap));
   return at->second;
 }
 
@@ -161,11 +164,13 @@ void RegistrationTable::Put(EntryId id, Entry& entry) {
   env_.backend->Put(entry.key.service, entry.key.category, text, entry.dynamic,
                     env_.Guarded([this, id, operation, text, stood_before](const absl::Status& status) {
                       const Entry* now = Find(id);
-                      if (now != nullptr && now->operation == operation) OnPut(id, text, stood_before, status);
+                      if (now != nullptr && now->operation == operation)
+                        OnPut(id, text, stood_before, status);
                     }));
 }
 
-void RegistrationTable::OnPut(EntryId id, const std::string& text, bool stood_before, const absl::Status& status) {
+void RegistrationTable::OnPut(EntryId id, const std::string& text, bool stood_before,
+                              const absl::Status& status) {
   Entry& entry = entries_.at(id);
   entry.operation = 0;
   if (status.ok()) {
@@ -176,14 +181,16 @@ void RegistrationTable::OnPut(EntryId id, const std::string& text, bool stood_be
     return Step(id);
   }
   env_.Failed(status);
-  env_.context.log->Warn("FL-1-1", entry.url.ToString(), absl::StrCat("registering failed: ", status.ToString()));
+  env_.context.log->Warn("FL-1-1", entry.url.ToString(),
+                         absl::StrCat("registering failed: ", status.ToString()));
   if (!stood_before && Refused(status)) {
     std::erase_if(entry.stored, [&text](const Stored& one) { return one.text == text; });
   }
   if (entry.wanted == text) {
     const bool told = !entry.waiters.empty();
-    TellWaiters(entry, absl::UnavailableError(absl::StrCat("registry ", env_.options.address, " did not register ",
-                                                           entry.url.ToString(), ": ", status.ToString())));
+    TellWaiters(entry,
+                absl::UnavailableError(absl::StrCat("registry ", env_.options.address, " did not register ",
+                                                    entry.url.ToString(), ": ", status.ToString())));
     if (told && !entry.insists) {
       Withdraw(entry);
     } else {
@@ -213,10 +220,12 @@ void RegistrationTable::OnRemoved(EntryId id, const std::string& text, const abs
     return Step(id);
   }
   env_.Failed(status);
-  env_.context.log->Warn("FL-1-1", entry.url.ToString(), absl::StrCat("unregistering failed: ", status.ToString()));
+  env_.context.log->Warn("FL-1-1", entry.url.ToString(),
+                         absl::StrCat("unregistering failed: ", status.ToString()));
   if (!entry.wanted) {
-    TellWaiters(entry, absl::UnavailableError(absl::StrCat("registry ", env_.options.address, " did not unregister ",
-                                                           entry.url.ToString(), ": ", status.ToString())));
+    TellWaiters(entry,
+                absl::UnavailableError(absl::StrCat("registry ", env_.options.address, " did not unregister ",
+                                                    entry.url.ToString(), ": ", status.ToString())));
   }
   if (entry.wanted == text) return Step(id);
   RetryLater(id, entry);

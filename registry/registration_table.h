@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-
 #include "fairlead/base/backoff.h"
 #include "fairlead/base/executor.h"
 #include "fairlead/registry/registry_environment.h"
@@ -20,9 +19,9 @@
 
 namespace fairlead::internal {
 
-// The urls that are to be in the registry, and the work of getting them there (or away). Each url has one entry
-// with what is wanted and what may be stored; Step issues the next operation that brings the two together, one at
-// a time, so that an answer is never mistaken for that of another wish. REQUIRES: executor.
+// The urls that are to be in the registry, and the work of getting them there (or away). Each url has one
+// entry with what is wanted and what may be stored; Step issues the next operation that brings the two
+// together, one at a time, so that an answer is never mistaken for that of another wish. REQUIRES: executor.
 class RegistrationTable {
  public:
   explicit RegistrationTable(RegistryEnvironment& env) : env_(env) {}

@@ -8,7 +8,6 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-
 #include "fairlead/registry/notification.h"
 #include "fairlead/url/url.h"
 
@@ -28,10 +27,10 @@ class Registry {
  public:
   virtual ~Registry() = default;
 
-  // Stores `url` in its category (`category`, default providers): ephemeral unless `dynamic=false`. Idempotent.
-  // An equal url with another text (a newer `timestamp`) replaces the earlier one. Not stored, and Done OK:
-  // `register=false`, interface `*`, `isExtra=true`, a protocol that the registry's `accepts` refuses.
-  // A url with port 0 counts as check=false. kInvalidArgument: no interface, or an unknown category.
+  // Stores `url` in its category (`category`, default providers): ephemeral unless `dynamic=false`.
+  // Idempotent. An equal url with another text (a newer `timestamp`) replaces the earlier one. Not stored,
+  // and Done OK: `register=false`, interface `*`, `isExtra=true`, a protocol that the registry's `accepts`
+  // refuses. A url with port 0 counts as check=false. kInvalidArgument: no interface, or an unknown category.
   virtual void Register(const Url& url, Done done) = 0;
   // Removes the url, whoever stored it. A failure is retried also after it was told (check=true).
   virtual void Unregister(const Url& url, Done done) = 0;
@@ -43,7 +42,8 @@ class Registry {
   // A second listener of an equal url gets a full replay; the same pair again replaces itself.
   // Interface `*` subscribes to every service: the listener sees the lists of all, told apart by
   // Notification::service, and an empty list of each category when a service is gone.
-  virtual void Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> listener, Done first_notified) = 0;
+  virtual void Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> listener,
+                         Done first_notified) = 0;
   // After the call no Notify of this pair follows. An unknown pair is ignored.
   virtual void Unsubscribe(const Url& consumer, const std::shared_ptr<NotifyListener>& listener) = 0;
 

@@ -11,7 +11,6 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-
 #include "fairlead/base/clock.h"
 #include "fairlead/base/executor.h"
 #include "fairlead/base/log.h"
@@ -36,10 +35,10 @@ using ConfigValue = absl::AnyInvocable<void(absl::StatusOr<std::optional<std::st
 //
 // Every method is called on the executor and returns at once. Every callback is called on the executor, never
 // inside a method of the backend. Answers about one path come in the order in which the product gave them.
-// Put, Remove and Read are asked for only while a session is connected; each is answered once, or not at all when
-// the session was suspended or lost meanwhile (they are asked for again). Watches may be set at any time; one at a
-// time for a path, the services, or a document. After Unwatch no callback of that watch follows.
-// Services and raw urls are decoded text; the binding encodes for its product.
+// Put, Remove and Read are asked for only while a session is connected; each is answered once, or not at all
+// when the session was suspended or lost meanwhile (they are asked for again). Watches may be set at any
+// time; one at a time for a path, the services, or a document. After Unwatch no callback of that watch
+// follows. Services and raw urls are decoded text; the binding encodes for its product.
 //
 // Destroyed on the executor after Stop's `done`, or together with an executor that runs nothing any more; the
 // destructor calls nothing back.
@@ -77,6 +76,13 @@ class RegistryBackend {
   virtual void WatchConfig(std::string_view group, std::string_view key, ConfigValue on_value) = 0;
   virtual void UnwatchConfig(std::string_view group, std::string_view key) = 0;
 
+  // Which applications offer a service at application level, where the product has Dubbo 3's mapping of services to
+  // applications: names joined by commas, empty = none. Looked at once, to tell why an interface has no provider.
+  virtual void ReadMapping(std::string_view service, absl::AnyInvocable<void(absl::StatusOr<std::string>)> once) {
+    (void)service;
+    once(std::string());
+  }
+
   // The opposite of the encoding a child name is stored with: decoded url text, or the raw text where the
   // product stores plain text. Parsing is FailbackRegistry's.
   virtual bool ChildrenAreEncoded() const = 0;
@@ -97,8 +103,8 @@ struct RegistryContext {
   std::uint64_t seed = 0;
 };
 
-// Makes the backend of a registry url's scheme ("zookeeper", "memory" ...). kInvalidArgument for a url it cannot
-// read. Called on the executor.
+// Makes the backend of a registry url's scheme ("zookeeper", "memory" ...). kInvalidArgument for a url it
+// cannot read. Called on the executor.
 class RegistryFactory {
  public:
   virtual ~RegistryFactory() = default;

@@ -10,17 +10,17 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-
 #include "fairlead/base/log.h"
 #include "fairlead/base/random.h"
+#include "fairlead/base/strings.h"
 #include "fairlead/registry/failback_registry.h"
 #include "fairlead/registry/registry_backend.h"
 #include "fairlead/registry/registry_options.h"
 
 namespace fairlead::internal {
 
-// What the parts of one FailbackRegistry share: context, backend, session and the ways to call back. Owned by the
-// registry's shared state, whose lifetime `self` watches. REQUIRES: executor, for everything.
+// What the parts of one FailbackRegistry share: context, backend, session and the ways to call back. Owned by
+// the registry's shared state, whose lifetime `self` watches. REQUIRES: executor, for everything.
 struct RegistryEnvironment {
   RegistryContext context;
   RegistryOptions options;
@@ -82,17 +82,14 @@ struct RegistryEnvironment {
   absl::Status NoAnswer(std::string_view about) const {
     return absl::UnavailableError(absl::StrCat(
         "registry ", options.address, " did not answer within ", options.timeout.count(), " ms about ",
-        absl::string_view(about.data(), about.size()),
-        last_error.ok() ? "" : absl::StrCat("; last error: ", last_error.ToString()),
+        ToAbsl(about), last_error.ok() ? "" : absl::StrCat("; last error: ", last_error.ToString()),
         "; check the address, or use check=false to go on and wait in the background"));
   }
 
  private:
   void HostThrew(std::string_view what, std::string_view text) {
     ++counters.host_exceptions;
-    context.log->Error("FL-1-3", options.address,
-                       absl::StrCat(absl::string_view(what.data(), what.size()), " threw: ",
-                                    absl::string_view(text.data(), text.size())));
+    context.log->Error("FL-1-3", options.address, absl::StrCat(ToAbsl(what), " threw: ", ToAbsl(text)));
   }
 };
 

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-
 #include "fairlead/base/strings.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/typed.h"
@@ -18,15 +17,31 @@ constexpr std::array kAllCategories = {Category::kProviders, Category::kConsumer
                                        Category::kConfigurators};
 
 // Sorted: looked up by binary search.
-constexpr std::array<std::string_view, 21> kProcessLocal = {
-    "alive",      "anyhost",       "background",   "bind.ip", "bind.port",  "corethreads",
-    "executor-management-mode",    "file-cache",   "interfaces", "monitor", "pid",
-    "qos.accept.foreign.ip",       "qos.enable",   "qos.host",   "qos.port", "queues",
-    "register-mode", "threadname", "threadpool",   "threads",    "validation"};
+constexpr std::array<std::string_view, 21> kProcessLocal = {"alive",
+                                                            "anyhost",
+                                                            "background",
+                                                            "bind.ip",
+                                                            "bind.port",
+                                                            "corethreads",
+                                                            "executor-management-mode",
+                                                            "file-cache",
+                                                            "interfaces",
+                                                            "monitor",
+                                                            "pid",
+                                                            "qos.accept.foreign.ip",
+                                                            "qos.enable",
+                                                            "qos.host",
+                                                            "qos.port",
+                                                            "queues",
+                                                            "register-mode",
+                                                            "threadname",
+                                                            "threadpool",
+                                                            "threads",
+                                                            "validation"};
 constexpr std::array<std::string_view, 24> kSimpleProvider = {
-    "application", "category", "cluster", "codec",      "connections", "deprecated", "disabled",      "dubbo",
-    "dynamic",     "enabled",  "exchanger", "group",    "loadbalance", "mock",       "path",          "release",
-    "serialization", "side",   "timeout", "timestamp",  "token",       "version",    "warmup",        "weight"};
+    "application",   "category", "cluster",   "codec",     "connections", "deprecated", "disabled", "dubbo",
+    "dynamic",       "enabled",  "exchanger", "group",     "loadbalance", "mock",       "path",     "release",
+    "serialization", "side",     "timeout",   "timestamp", "token",       "version",    "warmup",   "weight"};
 constexpr std::array<std::string_view, 7> kSimpleConsumer = {"application", "category", "check",  "dubbo",
                                                              "group",       "release",  "version"};
 static_assert(std::is_sorted(kProcessLocal.begin(), kProcessLocal.end()));
@@ -39,7 +54,8 @@ bool Contains(const Names& names, std::string_view name) {
 }
 
 bool StaysWithProvider(const UrlParts& url, std::string_view key, bool simplified) {
-  if (!simplified) return !key.starts_with('.') && !key.starts_with("triple.") && !Contains(kProcessLocal, key);
+  if (!simplified)
+    return !key.starts_with('.') && !key.starts_with("triple.") && !Contains(kProcessLocal, key);
   // An interface that the path does not say must be said.
   if (key == names::kInterface) return url.path != url.Param(key);
   return Contains(kSimpleProvider, key);
@@ -74,7 +90,8 @@ std::vector<Category> SubscribedCategories(const UrlParts& consumer) {
   };
   for (const std::string_view element : SplitCommaList(consumer.Param(names::kCategory, "providers"))) {
     if (element.starts_with('-')) {
-      if (const auto category = CategoryOf(element.substr(1))) removed[static_cast<std::size_t>(*category)] = true;
+      if (const auto category = CategoryOf(element.substr(1)))
+        removed[static_cast<std::size_t>(*category)] = true;
       continue;
     }
     all = false;
@@ -93,7 +110,8 @@ std::string RegisteredText(const Url& url, const RegistryOptions& options) {
   UrlParts parts = url.parts();
   const bool consumer = parts.protocol == "consumer";
   if (consumer && options.simplified) {
-    parts.params.EraseIf([](std::string_view key, std::string_view) { return !Contains(kSimpleConsumer, key); });
+    parts.params.EraseIf(
+        [](std::string_view key, std::string_view) { return !Contains(kSimpleConsumer, key); });
   } else if (!consumer && url.category() == Category::kProviders) {
     parts.params.EraseIf([&](std::string_view key, std::string_view) {
       return !StaysWithProvider(url.parts(), key, options.simplified);

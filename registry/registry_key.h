@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-
 #include "fairlead/registry/registry_options.h"
 #include "fairlead/url/url.h"
 
@@ -24,13 +23,13 @@ struct RegistryKey {
 absl::StatusOr<RegistryKey> RegistryKeyOf(const UrlParts& url);
 
 // The categories a subscription asks for: `category` is a comma list (default providers), `*` is all of them,
-// `-name` takes one away (from all, when nothing else is named). Unknown names are ignored. In the order named,
-// `*` in Dubbo's: providers, consumers, routers, configurators.
+// `-name` takes one away (from all, when nothing else is named). Unknown names are ignored. In the order
+// named, `*` in Dubbo's: providers, consumers, routers, configurators.
 std::vector<Category> SubscribedCategories(const UrlParts& consumer);
 
-// The text under which `url` is registered, credentials included. Providers lose parameters that only their own
-// process reads (hidden ones, thread pools, qos, ...); with `simplified` providers and consumers keep only
-// what Dubbo's default key lists name, and what decides where and whether they are seen.
+// The text under which `url` is registered, credentials included. Providers lose parameters that only their
+// own process reads (hidden ones, thread pools, qos, ...); with `simplified` providers and consumers keep
+// only what Dubbo's default key lists name, and what decides where and whether they are seen.
 std::string RegisteredText(const Url& url, const RegistryOptions& options);
 
 }  // namespace fairlead

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/url/typed.h"
@@ -42,7 +41,8 @@ absl::StatusOr<RegistryOptions> RegistryOptions::Parse(const Url& registry) {
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "retry.period", 1, options.retry_period));
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "missing.grace", 0, options.missing_grace));
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "resync.period", 0, options.resync_period));
-  FAIRLEAD_ASSIGN_OR_RETURN(options.retry_times, IntParam(registry.parts(), "retry.times", options.retry_times));
+  FAIRLEAD_ASSIGN_OR_RETURN(options.retry_times,
+                            IntParam(registry.parts(), "retry.times", options.retry_times));
   if (!registry.Param("delay-notification").empty()) {
     std::chrono::milliseconds window{0};
     FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "delay-notification", 0, window));

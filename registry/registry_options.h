@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-
 #include "fairlead/registry/burst_window.h"
 #include "fairlead/url/url.h"
 
@@ -17,23 +16,34 @@ namespace fairlead {
 struct RegistryOptions {
   // `protocol://host:port[,backup...]`, without credentials and parameters: for logs and errors.
   std::string address;
-  std::chrono::milliseconds timeout{5000};         // `timeout`: how long check=true waits for a first answer
-  std::chrono::milliseconds session{60000};        // `session`: what is asked for; the server may shorten it
-  std::chrono::milliseconds retry_period{5000};    // `retry.period`: longest wait between two attempts
-  int retry_times = -1;                            // `retry.times`: attempts after the first; <= 0 = without end
-  std::chrono::milliseconds missing_grace{30000};  // `missing.grace`: a path missing this long means empty
-  std::chrono::milliseconds resync_period{600000};  // `resync.period`: every list is read again; 0 = never
-  bool check = true;                               // `check`
-  bool simplified = false;                         // `simplified`: register few parameters
-  std::vector<std::string> accepts;                // `accepts`, as written
-  BurstWindow::Limits burst;                       // `delay-notification`: the given window, always that long
-  std::string group = "dubbo";                     // `group`: the root of what is stored
+  // `timeout`: how long check=true waits for a first answer.
+  std::chrono::milliseconds timeout{5000};
+  // `session`: what is asked for; the server may shorten it.
+  std::chrono::milliseconds session{60000};
+  // `retry.period`: the longest wait between two attempts.
+  std::chrono::milliseconds retry_period{5000};
+  // `retry.times`: attempts after the first; <= 0 = without end.
+  int retry_times = -1;
+  // `missing.grace`: a path that is missing this long means empty.
+  std::chrono::milliseconds missing_grace{30000};
+  // `resync.period`: every list is read again; 0 = never.
+  std::chrono::milliseconds resync_period{600000};
+  // `check`: failures are told, and end the wish.
+  bool check = true;
+  // `simplified`: few parameters are registered.
+  bool simplified = false;
+  // `accepts`: protocols, as written.
+  std::vector<std::string> accepts;
+  // `delay-notification`: the given window, always that long.
+  BurstWindow::Limits burst;
+  // `group`: the root of what is stored.
+  std::string group = "dubbo";
 
   // kInvalidArgument names the parameter, its text and what was expected.
   static absl::StatusOr<RegistryOptions> Parse(const Url& registry);
 
-  // May a url of this protocol be registered? Dubbo 3.3: with any plain element in `accepts` the protocol must
-  // be one of those, else it must not be one of the elements written `-protocol`. Case and blanks count.
+  // May a url of this protocol be registered? Dubbo 3.3: with any plain element in `accepts` the protocol
+  // must be one of those, else it must not be one of the elements written `-protocol`. Case and blanks count.
   bool Accepts(std::string_view protocol) const;
 };
 

@@ -5,8 +5,8 @@
 
 namespace fairlead::internal {
 
-Subscription::Subscription(WatchTable& watches, std::string service, Url consumer, std::vector<Category> categories,
-                           std::uint64_t& versions)
+Subscription::Subscription(WatchTable& watches, std::string service, Url consumer,
+                           std::vector<Category> categories, std::uint64_t& versions)
     : watches_(watches),
       service_(std::move(service)),
       consumer_(std::move(consumer)),
@@ -57,7 +57,8 @@ bool Subscription::Rematch(const WatchedList& list, Slice& slice, bool from_scra
     if (child.url.empty()) continue;
     const bool known = !from_scratch && child.came_from != ChildList::kNew;
     const std::uint8_t before = known ? slice.children[child.came_from] : std::uint8_t{0};
-    const bool matches = known ? (before & kMatches) != 0 : MatchesIn(list.key.category, consumer_, child.url);
+    const bool matches =
+        known ? (before & kMatches) != 0 : MatchesIn(list.key.category, consumer_, child.url);
     const bool counts = matches && !child.shadowed;
     marks[i] = static_cast<std::uint8_t>((matches ? kMatches : 0) | (counts ? kCounts : 0));
     if (counts != ((before & kCounts) != 0)) changed = true;
@@ -74,7 +75,9 @@ void Subscription::Publish(const WatchedList& list, Slice& slice, bool children_
   if (kind == ListKind::kList && std::none_of(slice.children.begin(), slice.children.end(), counts)) {
     kind = ListKind::kEmpty;
   }
-  if (slice.current != nullptr && slice.current->kind == kind && (!children_changed || kind != ListKind::kList)) return;
+  if (slice.current != nullptr && slice.current->kind == kind &&
+      (!children_changed || kind != ListKind::kList))
+    return;
   Notification news{service_, list.key.category, ++versions_, kind, {}};
   if (kind == ListKind::kList) {
     const std::vector<ChildList::Child>& children = list.children.children();

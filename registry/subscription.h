@@ -13,8 +13,8 @@
 
 namespace fairlead::internal {
 
-// One consumer url's view of one service: what of each category's list matches, as the Notifications that say so.
-// Knows no listeners. Only children that are new are matched. REQUIRES: executor.
+// One consumer url's view of one service: what of each category's list matches, as the Notifications that say
+// so. Knows no listeners. Only children that are new are matched. REQUIRES: executor.
 class Subscription final : public ListWatcher {
  public:
   // What one category says. Null: not yet, or never.

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-
 #include "fairlead/registry/registry_key.h"
 #include "fairlead/url/parameter_names.h"
 
@@ -27,14 +26,16 @@ SubscriptionTable::Heard::Heard(WatchTable& watches, const std::string& service,
                                 std::uint64_t& versions)
     : subscription(watches, service, consumer, SubscribedCategories(consumer.parts()), versions) {}
 
-void SubscriptionTable::Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> host, Done first_notified) {
+void SubscriptionTable::Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> host,
+                                  Done first_notified) {
   const std::string service = consumer.parts().ServiceInterface();
   if (service.empty() || host == nullptr) {
-    return env_.PostAnswer(std::move(first_notified),
-                           absl::InvalidArgumentError(absl::StrCat(
-                               consumer.ToString(), host == nullptr ? ": expected a listener"
-                                                                    : ": expected a service interface as path or "
-                                                                      "`interface` parameter")));
+    return env_.PostAnswer(
+        std::move(first_notified),
+        absl::InvalidArgumentError(
+            absl::StrCat(consumer.ToString(), host == nullptr ? ": expected a listener"
+                                                              : ": expected a service interface as path or "
+                                                                "`interface` parameter")));
   }
   std::unique_ptr<Interest>& place = interests_[consumer];
   const bool fresh = place == nullptr;
@@ -84,7 +85,8 @@ void SubscriptionTable::Unsubscribe(const Url& consumer, const std::shared_ptr<N
   EndInterestIfUnheard(consumer);
 }
 
-void SubscriptionTable::EndListener(Interest& interest, const std::shared_ptr<Listener>& listener, absl::Status why) {
+void SubscriptionTable::EndListener(Interest& interest, const std::shared_ptr<Listener>& listener,
+                                    absl::Status why) {
   const std::shared_ptr<Listener> ending = listener;
   ending->alive = false;
   ending->deadline.Cancel();
@@ -117,8 +119,8 @@ void SubscriptionTable::OnDeadline(const Url& consumer, const std::shared_ptr<Li
 }
 
 void SubscriptionTable::AddService(Interest& interest, const std::string& service) {
-  const Url consumer = interest.all_services ? ForService(interest.consumer, service, *env_.context.pool)
-                                             : interest.consumer;
+  const Url consumer =
+      interest.all_services ? ForService(interest.consumer, service, *env_.context.pool) : interest.consumer;
   const auto heard = std::make_shared<Heard>(watches_, service, consumer, versions_);
   interest.services.emplace(service, heard);
   heard->subscription.Start([this, weak = std::weak_ptr(heard)] {
@@ -127,7 +129,8 @@ void SubscriptionTable::AddService(Interest& interest, const std::string& servic
   for (const std::shared_ptr<Listener>& listener : interest.listeners) AddSlot(heard, listener);
 }
 
-void SubscriptionTable::AddSlot(const std::shared_ptr<Heard>& heard, const std::shared_ptr<Listener>& listener) {
+void SubscriptionTable::AddSlot(const std::shared_ptr<Heard>& heard,
+                                const std::shared_ptr<Listener>& listener) {
   const auto slot = std::make_shared<Slot>();
   slot->listener = listener;
   ++listener->unheard;

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-
 #include "fairlead/base/executor.h"
 #include "fairlead/registry/registry_environment.h"
 #include "fairlead/registry/subscription.h"
@@ -22,10 +21,10 @@
 
 namespace fairlead::internal {
 
-// Who listens to what. A (consumer url, listener) pair has a slot in each Subscription that it hears: one, or one
-// for each service when the interface is `*`. A slot remembers what its listener was told and is brought up to date
-// by a task of its own, so that a listener may do anything from within Notify, several changes in a row are told as
-// one, and a newcomer gets the replay that others had before. REQUIRES: executor.
+// Who listens to what. A (consumer url, listener) pair has a slot in each Subscription that it hears: one, or
+// one for each service when the interface is `*`. A slot remembers what its listener was told and is brought
+// up to date by a task of its own, so that a listener may do anything from within Notify, several changes in
+// a row are told as one, and a newcomer gets the replay that others had before. REQUIRES: executor.
 class SubscriptionTable {
  public:
   explicit SubscriptionTable(RegistryEnvironment& env) : env_(env), watches_(env) {}
@@ -43,8 +42,9 @@ class SubscriptionTable {
   struct Listener {
     std::shared_ptr<NotifyListener> host;
     bool alive = true;
-    std::size_t unheard = 0;  // slots without a first notification, and the services if they are not known yet
-    Done first;               // while somebody waits
+    // Slots without a first notification, and one more while the services are not known yet.
+    std::size_t unheard = 0;
+    Done first;  // while somebody waits
     Timer deadline;
   };
   struct Slot {
@@ -82,8 +82,9 @@ class SubscriptionTable {
   WatchTable watches_;
   std::uint64_t versions_ = 0;
   absl::flat_hash_map<Url, std::unique_ptr<Interest>, UrlHash> interests_;
-  std::vector<Interest*> all_services_;         // those with interface `*`
-  std::optional<std::set<std::string>> names_;  // of all services, while somebody wants them and they are known
+  std::vector<Interest*> all_services_;  // those with interface `*`
+  // Of all services, while somebody wants them and they are known.
+  std::optional<std::set<std::string>> names_;
 };
 
 }  // namespace fairlead::internal

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-
 #include "fairlead/base/strings.h"
 
 namespace fairlead::internal {
@@ -23,12 +22,11 @@ const WatchedList& WatchTable::Acquire(const RegistryKey& key, ListWatcher& watc
     return known->second.list;
   }
   const std::uint64_t id = ++last_id_;
-  Watch& watch =
-      watches_
-          .try_emplace(key, id,
-                       WatchedList(key, *env_.context.pool, env_.context.seed,
-                                   UrlMark(key.category, env_.backend->ChildrenAreEncoded())))
-          .first->second;
+  Watch& watch = watches_
+                     .try_emplace(key, id,
+                                  WatchedList(key, *env_.context.pool, env_.context.seed,
+                                              UrlMark(key.category, env_.backend->ChildrenAreEncoded())))
+                     .first->second;
   watch.watchers.push_back(&watcher);
   env_.backend->Watch(key.service, key.category, env_.Guarded([this, key, id](const ChildrenAnswer& answer) {
     if (Watch* now = Find(key, id)) OnAnswer(*now, answer);
@@ -101,15 +99,16 @@ bool WatchTable::OnMissing(Watch& watch) {
 }
 
 void WatchTable::EndGrace(Watch& watch) {
-  env_.context.log->Warn("FL-1-9", PathName(watch.list.key),
-                         absl::StrCat("the path is missing for ", env_.options.missing_grace.count(),
-                                      " ms: taken for empty"));
+  env_.context.log->Warn(
+      "FL-1-4", PathName(watch.list.key),
+      absl::StrCat("the path is missing for ", env_.options.missing_grace.count(), " ms: taken for empty"));
   OnChildren(watch, {});
 }
 
 bool WatchTable::OnFailure(Watch& watch, const absl::Status& status) {
   env_.Failed(status);
-  env_.context.log->Warn("FL-1-1", PathName(watch.list.key), absl::StrCat("reading failed: ", status.ToString()));
+  env_.context.log->Warn("FL-1-1", PathName(watch.list.key),
+                         absl::StrCat("reading failed: ", status.ToString()));
   watch.missing = false;
   watch.grace.Cancel();
   // Without an earlier answer there is nothing to call unknown.
@@ -128,8 +127,9 @@ void WatchTable::LogUnreadable(const WatchedList& list) {
     if (list.children.children()[child.child].came_from != ChildList::kNew) continue;
     ++env_.counters.skipped;
     // The child is the subject, so that each gets its line however many there are.
-    env_.context.log->Warn("FL-1-2", child.text,
-                           absl::StrCat("this child of ", PathName(list.key), " is skipped; the others are used"));
+    env_.context.log->Warn(
+        "FL-1-2", child.text,
+        absl::StrCat("this child of ", PathName(list.key), " is skipped; the others are used"));
   }
 }
 
@@ -143,8 +143,8 @@ std::vector<std::string> WatchTable::Unreadable() const {
   return all;
 }
 
-// A product's events have been lost before; one look at a time, spread over the period and never in step with other
-// clients, finds what they missed.
+// A product's events have been lost before; one look at a time, spread over the period and never in step with
+// other clients, finds what they missed.
 void WatchTable::ScheduleResync() {
   const std::chrono::nanoseconds period = env_.options.resync_period;
   if (resync_scheduled_ || watches_.empty() || period.count() == 0) return;

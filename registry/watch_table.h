@@ -27,8 +27,8 @@ struct WatchedList {
       : key(std::move(path)), children(pool, seed, mark) {}
 
   const RegistryKey key;
-  ChildList children;      // as last read, also while `kind` is kUnknown
-  bool answered = false;   // false: nothing below means anything yet
+  ChildList children;     // as last read, also while `kind` is kUnknown
+  bool answered = false;  // false: nothing below means anything yet
   ListKind kind = ListKind::kUnknown;
 };
 
@@ -39,8 +39,8 @@ class ListWatcher {
   virtual void OnList(const WatchedList& list, ListChange change) = 0;
 };
 
-// The watches of a registry, one for each path that anybody wants. Judges the backend's answers: drops those of an
-// ended session, tells news from repetition, empty from unknown. REQUIRES: executor.
+// The watches of a registry, one for each path that anybody wants. Judges the backend's answers: drops those
+// of an ended session, tells news from repetition, empty from unknown. REQUIRES: executor.
 class WatchTable {
  public:
   explicit WatchTable(RegistryEnvironment& env) : env_(env) {}

@@ -9,7 +9,8 @@ constexpr std::chrono::milliseconds kReadAgain{200};
 
 }  // namespace
 
-MemoryClient::MemoryClient(std::shared_ptr<MemoryStore> store, RegistryContext context, BurstWindow::Limits burst)
+MemoryClient::MemoryClient(std::shared_ptr<MemoryStore> store, RegistryContext context,
+                           BurstWindow::Limits burst)
     : store_(std::move(store)), context_(std::move(context)), burst_(burst), random_(Mix64(context_.seed)) {}
 
 void MemoryClient::Start(absl::AnyInvocable<void(RegistryBackend::Session)> on_session) {
@@ -101,7 +102,8 @@ void MemoryClient::OnChanged(const RegistryKey& key) {
   if (wait->count() == 0) return ReadWatched(key, at->second);
   at->second.timer = context_.executor->After(*wait, Guarded([key, id = at->second.id](MemoryClient& self) {
     const auto due = self.lists_.find(key);
-    if (due != self.lists_.end() && due->second.id == id && self.connected_) self.ReadWatched(key, due->second);
+    if (due != self.lists_.end() && due->second.id == id && self.connected_)
+      self.ReadWatched(key, due->second);
   }));
 }
 
@@ -122,10 +124,12 @@ void MemoryClient::OnList(const RegistryKey& key, std::uint64_t id, ChildrenAnsw
   } else if (!connected_) {
     return;  // read again with the session
   } else {
-    watch.timer = context_.executor->After(watch.backoff.Next(random_), Guarded([key, id](MemoryClient& self) {
-      const auto due = self.lists_.find(key);
-      if (due != self.lists_.end() && due->second.id == id && self.connected_) self.ReadWatched(key, due->second);
-    }));
+    watch.timer =
+        context_.executor->After(watch.backoff.Next(random_), Guarded([key, id](MemoryClient& self) {
+                                   const auto due = self.lists_.find(key);
+                                   if (due != self.lists_.end() && due->second.id == id && self.connected_)
+                                     self.ReadWatched(key, due->second);
+                                 }));
   }
   watch.on_list(std::move(answer));
 }
@@ -136,14 +140,13 @@ void MemoryClient::OnServices() {
 
 void MemoryClient::ReadServices() {
   store_->ReadServices(id_, Guarded([id = names_id_](MemoryClient& self, auto names) {
-    if (self.names_id_ != id) return;
-    if (!names.ok()) {
-      self.names_retry_ = self.context_.executor->After(kReadAgain, self.Guarded([](MemoryClient& late) {
-        late.OnServices();
-      }));
-    }
-    self.on_names_(std::move(names));
-  }));
+                         if (self.names_id_ != id) return;
+                         if (!names.ok()) {
+                           self.names_retry_ = self.context_.executor->After(
+                               kReadAgain, self.Guarded([](MemoryClient& late) { late.OnServices(); }));
+                         }
+                         self.on_names_(std::move(names));
+                       }));
 }
 
 void MemoryClient::OnConfig(const std::string& group, const std::string& key) {
@@ -153,15 +156,15 @@ void MemoryClient::OnConfig(const std::string& group, const std::string& key) {
 
 void MemoryClient::ReadConfig(const std::string& group, const std::string& key, ConfigWatch& watch) {
   store_->ReadConfig(id_, group, key, Guarded([group, key, id = watch.id](MemoryClient& self, auto value) {
-    const auto at = self.configs_.find({group, key});
-    if (at == self.configs_.end() || at->second.id != id) return;
-    if (!value.ok()) {
-      at->second.retry = self.context_.executor->After(kReadAgain, self.Guarded([group, key](MemoryClient& late) {
-        late.OnConfig(group, key);
-      }));
-    }
-    at->second.on_value(std::move(value));
-  }));
+                       const auto at = self.configs_.find({group, key});
+                       if (at == self.configs_.end() || at->second.id != id) return;
+                       if (!value.ok()) {
+                         at->second.retry = self.context_.executor->After(
+                             kReadAgain,
+                             self.Guarded([group, key](MemoryClient& late) { late.OnConfig(group, key); }));
+                       }
+                       at->second.on_value(std::move(value));
+                     }));
 }
 
 }  // namespace fairlead::internal

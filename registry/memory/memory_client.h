@@ -53,7 +53,8 @@ class MemoryClient : public std::enable_shared_from_this<MemoryClient> {
     Children on_list;
     BurstWindow window;
     Timer timer;
-    Backoff backoff{std::chrono::milliseconds(100), std::chrono::milliseconds(200), std::chrono::milliseconds(5000)};
+    Backoff backoff{std::chrono::milliseconds(100), std::chrono::milliseconds(200),
+                    std::chrono::milliseconds(5000)};
   };
   struct ConfigWatch {
     std::uint64_t id = 0;

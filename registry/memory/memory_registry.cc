@@ -1,7 +1,6 @@
 #include "fairlead/registry/memory/memory_registry.h"
 
 #include "absl/strings/str_cat.h"
-
 #include "fairlead/base/status_macros.h"
 #include "fairlead/registry/memory/memory_client.h"
 #include "fairlead/registry/registry_options.h"
@@ -16,7 +15,8 @@ class MemoryBackend final : public RegistryBackend {
   ~MemoryBackend() override { client_->Disconnect(); }
 
   void Start(absl::AnyInvocable<void(Session)> on_session) override { client_->Start(std::move(on_session)); }
-  void Put(std::string_view service, Category category, std::string_view url_text, bool dynamic, Done done) override {
+  void Put(std::string_view service, Category category, std::string_view url_text, bool dynamic,
+           Done done) override {
     client_->Put({std::string(service), category}, std::string(url_text), dynamic, std::move(done));
   }
   void Remove(std::string_view service, Category category, std::string_view url_text, Done done) override {
@@ -41,7 +41,8 @@ class MemoryBackend final : public RegistryBackend {
   }
   bool ChildrenAreEncoded() const override { return false; }
   std::string Describe() const override {
-    return absl::StrCat("memory store ", name_, client_->connected() ? ", session connected" : ", no session");
+    return absl::StrCat("memory store ", name_,
+                        client_->connected() ? ", session connected" : ", no session");
   }
   void Stop(Done done) override { client_->Stop(std::move(done)); }
 
@@ -52,8 +53,8 @@ class MemoryBackend final : public RegistryBackend {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<RegistryBackend>> MemoryRegistryFactory::Create(const Url& registry,
-                                                                               const RegistryContext& context) {
+absl::StatusOr<std::unique_ptr<RegistryBackend>> MemoryRegistryFactory::Create(
+    const Url& registry, const RegistryContext& context) {
   if (registry.host().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(registry.ToString(), ": expected memory://name"));
   }
@@ -73,6 +74,8 @@ std::shared_ptr<MemoryStore> MemoryRegistryFactory::store(std::string_view name,
   return place;
 }
 
-std::shared_ptr<MemoryRegistryFactory> MakeMemoryRegistryFactory() { return std::make_shared<MemoryRegistryFactory>(); }
+std::shared_ptr<MemoryRegistryFactory> MakeMemoryRegistryFactory() {
+  return std::make_shared<MemoryRegistryFactory>();
+}
 
 }  // namespace fairlead

@@ -13,9 +13,10 @@
 
 namespace fairlead {
 
-// Registries within the process, `memory://name`. The factory owns the stores: give one factory object to several
-// Runtimes, and equal names are one registry between them. `group` (default `dubbo`) tells stores of one name apart.
-// Lists follow at once, as events cost nothing here, unless `delay-notification` asks for a window.
+// Registries within the process, `memory://name`. The factory owns the stores: give one factory object to
+// several Runtimes, and equal names are one registry between them. `group` (default `dubbo`) tells stores of
+// one name apart. Lists follow at once, as events cost nothing here, unless `delay-notification` asks for a
+// window.
 //
 //   auto memory = MakeMemoryRegistryFactory();
 //   memory->store("test")->Put("dubbo://10.0.0.1:20880/com.acme.Orders");

@@ -245,7 +245,8 @@ void MemoryStore::Read(ClientId client, const RegistryKey& key, Children answer)
       }
     }
   }
-  Send(*session, [answer = std::move(answer), content = std::move(content)]() mutable { answer(std::move(content)); });
+  Send(*session,
+       [answer = std::move(answer), content = std::move(content)]() mutable { answer(std::move(content)); });
 }
 
 void MemoryStore::ReadServices(ClientId client, Names answer) {
@@ -261,10 +262,12 @@ void MemoryStore::ReadServices(ClientId client, Names answer) {
     for (const auto& [key, children] : paths_) unique.insert(key.service);
     names.emplace(unique.begin(), unique.end());
   }
-  Send(*session, [answer = std::move(answer), names = std::move(names)]() mutable { answer(std::move(names)); });
+  Send(*session,
+       [answer = std::move(answer), names = std::move(names)]() mutable { answer(std::move(names)); });
 }
 
-void MemoryStore::ReadConfig(ClientId client, const std::string& group, const std::string& key, ConfigValue answer) {
+void MemoryStore::ReadConfig(ClientId client, const std::string& group, const std::string& key,
+                             ConfigValue answer) {
   const std::lock_guard lock(mutex_);
   const Session* session = Find(client);
   const Outcome outcome = Begin(Operation::kReadConfig, session);
@@ -276,7 +279,8 @@ void MemoryStore::ReadConfig(ClientId client, const std::string& group, const st
     const auto place = configs_.find({group, key});
     value = place == configs_.end() ? std::nullopt : std::optional<std::string>(place->second);
   }
-  Send(*session, [answer = std::move(answer), value = std::move(value)]() mutable { answer(std::move(value)); });
+  Send(*session,
+       [answer = std::move(answer), value = std::move(value)]() mutable { answer(std::move(value)); });
 }
 
 void MemoryStore::Watch(ClientId client, const RegistryKey& key, bool on) {
@@ -356,12 +360,12 @@ void MemoryStore::ServicesChanged() {
 }
 
 void MemoryStore::StoreChild(const RegistryKey& key, std::string text, std::uint64_t owner) {
-  const bool new_service = std::none_of(paths_.begin(), paths_.end(),
-                                        [&key](const auto& path) { return path.first.service == key.service; });
+  const bool new_service = std::none_of(
+      paths_.begin(), paths_.end(), [&key](const auto& path) { return path.first.service == key.service; });
   const auto [path, new_path] = paths_.try_emplace(key);
   std::vector<Child>& children = path->second;
-  const auto known =
-      std::find_if(children.begin(), children.end(), [&text](const Child& child) { return child.text == text; });
+  const auto known = std::find_if(children.begin(), children.end(),
+                                  [&text](const Child& child) { return child.text == text; });
   if (known != children.end()) {
     known->owner = owner;
   } else {
@@ -374,12 +378,14 @@ void MemoryStore::StoreChild(const RegistryKey& key, std::string text, std::uint
 void MemoryStore::EraseChild(const RegistryKey& key, const std::string& text) {
   const auto path = paths_.find(key);
   if (path == paths_.end()) return;
-  if (std::erase_if(path->second, [&text](const Child& child) { return child.text == text; }) > 0) Changed(key);
+  if (std::erase_if(path->second, [&text](const Child& child) { return child.text == text; }) > 0)
+    Changed(key);
 }
 
 void MemoryStore::EraseOwned(std::uint64_t session) {
   for (auto& [key, children] : paths_) {
-    if (std::erase_if(children, [session](const Child& child) { return child.owner == session; }) > 0) Changed(key);
+    if (std::erase_if(children, [session](const Child& child) { return child.owner == session; }) > 0)
+      Changed(key);
   }
 }
 

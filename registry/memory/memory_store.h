@@ -16,7 +16,6 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
-
 #include "fairlead/base/executor.h"
 #include "fairlead/registry/registry_backend.h"
 #include "fairlead/registry/registry_key.h"
@@ -27,15 +26,16 @@ namespace internal {
 class MemoryClient;
 }
 
-// The server side of `memory://name`: a registry within the process. A host fills it when its providers are known
-// without any registry product; tests also script what goes wrong with one. Every client (a registry of some
-// Runtime) has a session; what a client stores as dynamic goes with its session, what the host puts stays.
+// The server side of `memory://name`: a registry within the process. A host fills it when its providers are
+// known without any registry product; tests also script what goes wrong with one. Every client (a registry of
+// some Runtime) has a session; what a client stores as dynamic goes with its session, what the host puts
+// stays.
 //
-// Thread-safe. Clients hear of changes by tasks on their own executors, never inside a call. Changes are linear in
-// the children of the path, reads in what they return.
+// Thread-safe. Clients hear of changes by tasks on their own executors, never inside a call. Changes are
+// linear in the children of the path, reads in what they return.
 class MemoryStore {
  public:
-  using ClientId = std::uint64_t;                 // 1, 2, ... in the order in which clients appeared
+  using ClientId = std::uint64_t;  // 1, 2, ... in the order in which clients appeared
   static constexpr ClientId kEveryClient = 0;
 
   enum class Operation : std::uint8_t { kPut, kRemove, kRead, kReadServices, kReadConfig };
@@ -71,8 +71,8 @@ class MemoryStore {
   void Suspend(ClientId client = kEveryClient);
   // The link is back: in the same session, or in a new one when it expired meanwhile.
   void Resume(ClientId client = kEveryClient);
-  // The session ends and its dynamic urls with it. With the link up the client hears of it and gets a new session
-  // at once, else at Resume.
+  // The session ends and its dynamic urls with it. With the link up the client hears of it and gets a new
+  // session at once, else at Resume.
   void Expire(ClientId client = kEveryClient);
   // Shuffles the children of a path, by `seed`, and reports a change, as products do that promise no order.
   void Reorder(std::string_view service, Category category, std::uint64_t seed);
@@ -82,8 +82,8 @@ class MemoryStore {
   void HoldAnswers(bool on);
   // Lets go the first `count` answers kept back. Returns how many went.
   std::size_t ReleaseAnswers(std::size_t count = ~std::size_t{0});
-  // The next `times` operations of this kind, of any client, answer `status`. `carried_out`: they happen all the
-  // same, as when only the answer was lost.
+  // The next `times` operations of this kind, of any client, answer `status`. `carried_out`: they happen all
+  // the same, as when only the answer was lost.
   void FailNext(Operation operation, absl::Status status, int times = 1, bool carried_out = false);
 
   // Operations that clients asked for, failed ones included.
@@ -104,9 +104,9 @@ class MemoryStore {
   struct Session {
     std::shared_ptr<Executor> executor;
     std::weak_ptr<internal::MemoryClient> client;
-    std::uint64_t number = 0;   // of the session, grows over the whole store; 0 = none yet
+    std::uint64_t number = 0;  // of the session, grows over the whole store; 0 = none yet
     bool connected = false;
-    bool expired = false;       // and the client does not know
+    bool expired = false;  // and the client does not know
     std::set<RegistryKey> watched;
     std::set<ConfigKey> watched_configs;
     bool watches_services = false;

@@ -1,9 +1,9 @@
 #include "fairlead/registry/burst_window.h"
 
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace fairlead {
 namespace {
@@ -51,7 +51,8 @@ TEST(BurstWindow, TenEventsInOneWindowGiveTwoReads) {
 }
 
 TEST(BurstWindow, DoublesToItsLongest) {
-  EXPECT_EQ(Reads(BurstWindow(), Every(10, 5000)), (std::vector<int>{0, 100, 300, 700, 1500, 2500, 3500, 4500, 5500}));
+  EXPECT_EQ(Reads(BurstWindow(), Every(10, 5000)),
+            (std::vector<int>{0, 100, 300, 700, 1500, 2500, 3500, 4500, 5500}));
 }
 
 TEST(BurstWindow, AQuietWindowStartsAnew) {

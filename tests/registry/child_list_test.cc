@@ -1,12 +1,12 @@
 #include "fairlead/registry/child_list.h"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "fairlead/base/random.h"
 #include "fairlead/url/percent.h"
@@ -59,7 +59,8 @@ TEST_F(ChildListTest, AChangedSetTakesTheNewOrder) {
 }
 
 TEST_F(ChildListTest, EqualUrlsCollapseToTheNewest) {
-  list_.Update({"dubbo://a:1/s?pid=1&timestamp=5", "dubbo://a:1/s?pid=2&timestamp=9", "dubbo://a:1/s?pid=3&timestamp=7"});
+  list_.Update({"dubbo://a:1/s?pid=1&timestamp=5", "dubbo://a:1/s?pid=2&timestamp=9",
+                "dubbo://a:1/s?pid=3&timestamp=7"});
   EXPECT_THAT(Show(list_), ElementsAre("(a:1)", "a:1", "(a:1)"));
   EXPECT_EQ(list_.children()[1].url.timestamp_ms(), 9);
   // The newest goes: the next one counts again.
@@ -86,7 +87,8 @@ TEST_F(ChildListTest, UnreadableChildrenAreNamedWithoutPassword) {
 TEST_F(ChildListTest, AnEncodedPasswordIsHiddenToo) {
   list_.Update({PercentEncode("dubbo://u:secret@h:port/s"), "dubbo%3A%2F%2Fu%3Asecret%40h%3A1%2Fs%"});
   ASSERT_EQ(list_.unreadable().size(), 2u);
-  for (const ChildList::Unreadable& child : list_.unreadable()) EXPECT_THAT(child.text, Not(HasSubstr("secret")));
+  for (const ChildList::Unreadable& child : list_.unreadable())
+    EXPECT_THAT(child.text, Not(HasSubstr("secret")));
 }
 
 TEST_F(ChildListTest, ALongTextIsCut) {
@@ -117,8 +119,9 @@ TEST_F(ChildListTest, AfterAnyEditsTheListIsThatOfOneFromScratch) {
       for (std::uint64_t i = 0; i < count; ++i) {
         const std::string host = "h" + std::to_string(random.Below(6));
         const std::string stamp = std::to_string(random.Below(3));
-        texts.push_back(random.Below(8) == 0 ? "junk" + stamp
-                                             : "dubbo://" + host + ":1/s?pid=" + stamp + "&timestamp=" + stamp);
+        texts.push_back(random.Below(8) == 0
+                            ? "junk" + stamp
+                            : "dubbo://" + host + ":1/s?pid=" + stamp + "&timestamp=" + stamp);
       }
       const std::vector<std::string> before = Show(stepped);
       const bool changed = stepped.Update(texts);

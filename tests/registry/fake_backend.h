@@ -16,8 +16,8 @@
 
 namespace fairlead {
 
-// A backend that does nothing by itself: a test sees each operation and gives each answer, as a task of the executor.
-// `State` outlives the backend, which the registry owns.
+// A backend that does nothing by itself: a test sees each operation and gives each answer, as a task of the
+// executor. `State` outlives the backend, which the registry owns.
 class FakeBackend final : public RegistryBackend {
  public:
   struct Operation {
@@ -25,8 +25,8 @@ class FakeBackend final : public RegistryBackend {
     RegistryKey key;
     std::string text;
     bool dynamic = false;
-    Done done;       // of Put and Remove
-    Children once;   // of Read
+    Done done;      // of Put and Remove
+    Children once;  // of Read
   };
 
   struct State {
@@ -34,8 +34,8 @@ class FakeBackend final : public RegistryBackend {
 
     std::shared_ptr<Executor> executor;
     absl::AnyInvocable<void(Session)> on_session;
-    std::vector<Operation> open;             // without an answer
-    std::vector<std::string> log;            // "put a.B/providers text" ...
+    std::vector<Operation> open;   // without an answer
+    std::vector<std::string> log;  // "put a.B/providers text" ...
     std::map<RegistryKey, std::shared_ptr<Children>> watches;
     std::map<RegistryKey, int> watch_count;  // how often each path was watched
     std::shared_ptr<Names> names;
@@ -48,7 +48,8 @@ class FakeBackend final : public RegistryBackend {
     }
     // Answers the oldest open operation of this kind.
     bool Answer(Operation::Kind kind, absl::Status status = absl::OkStatus()) {
-      const auto at = std::find_if(open.begin(), open.end(), [kind](const Operation& one) { return one.kind == kind; });
+      const auto at =
+          std::find_if(open.begin(), open.end(), [kind](const Operation& one) { return one.kind == kind; });
       if (at == open.end()) return false;
       executor->Post([done = std::move(at->done), status]() mutable { done(status); });
       open.erase(at);
@@ -58,14 +59,16 @@ class FakeBackend final : public RegistryBackend {
       const auto at = std::find_if(open.begin(), open.end(),
                                    [](const Operation& one) { return one.kind == Operation::kRead; });
       if (at == open.end()) return false;
-      executor->Post([once = std::move(at->once), answer = std::move(answer)]() mutable { once(std::move(answer)); });
+      executor->Post(
+          [once = std::move(at->once), answer = std::move(answer)]() mutable { once(std::move(answer)); });
       open.erase(at);
       return true;
     }
     void Push(const RegistryKey& key, ChildrenAnswer answer) {
       const auto watch = watches.find(key);
       if (watch == watches.end()) return;
-      executor->Post([to = watch->second, answer = std::move(answer)]() mutable { (*to)(std::move(answer)); });
+      executor->Post(
+          [to = watch->second, answer = std::move(answer)]() mutable { (*to)(std::move(answer)); });
     }
     void PushNames(absl::StatusOr<std::vector<std::string>> all) {
       executor->Post([to = names, all = std::move(all)]() mutable { (*to)(std::move(all)); });
@@ -79,16 +82,27 @@ class FakeBackend final : public RegistryBackend {
   explicit FakeBackend(std::shared_ptr<State> state) : state_(std::move(state)) {}
   ~FakeBackend() override { state_->destroyed = true; }
 
-  void Start(absl::AnyInvocable<void(Session)> on_session) override { state_->on_session = std::move(on_session); }
-  void Put(std::string_view service, Category category, std::string_view text, bool dynamic, Done done) override {
+  void Start(absl::AnyInvocable<void(Session)> on_session) override {
+    state_->on_session = std::move(on_session);
+  }
+  void Put(std::string_view service, Category category, std::string_view text, bool dynamic,
+           Done done) override {
     state_->log.push_back("put " + Path(service, category) + " " + std::string(text));
-    state_->open.push_back({Operation::kPut, {std::string(service), category}, std::string(text), dynamic,
-                            std::move(done), nullptr});
+    state_->open.push_back({Operation::kPut,
+                            {std::string(service), category},
+                            std::string(text),
+                            dynamic,
+                            std::move(done),
+                            nullptr});
   }
   void Remove(std::string_view service, Category category, std::string_view text, Done done) override {
     state_->log.push_back("remove " + Path(service, category) + " " + std::string(text));
-    state_->open.push_back({Operation::kRemove, {std::string(service), category}, std::string(text), false,
-                            std::move(done), nullptr});
+    state_->open.push_back({Operation::kRemove,
+                            {std::string(service), category},
+                            std::string(text),
+                            false,
+                            std::move(done),
+                            nullptr});
   }
   void Read(std::string_view service, Category category, Children once) override {
     state_->log.push_back("read " + Path(service, category));
@@ -103,7 +117,9 @@ class FakeBackend final : public RegistryBackend {
   void Unwatch(std::string_view service, Category category) override {
     state_->watches.erase({std::string(service), category});
   }
-  void WatchServices(Names on_names) override { state_->names = std::make_shared<Names>(std::move(on_names)); }
+  void WatchServices(Names on_names) override {
+    state_->names = std::make_shared<Names>(std::move(on_names));
+  }
   void UnwatchServices() override { state_->names.reset(); }
   void WatchConfig(std::string_view, std::string_view, ConfigValue) override {}
   void UnwatchConfig(std::string_view, std::string_view) override {}

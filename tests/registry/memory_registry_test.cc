@@ -49,7 +49,8 @@ class MemoryRegistryTest : public RegistryFixture {
     others_.push_back(Make(url));
     return *others_.back();
   }
-  std::shared_ptr<RecordingListener> Subscribe(FailbackRegistry& registry, std::string_view consumer = kConsumer) {
+  std::shared_ptr<RecordingListener> Subscribe(FailbackRegistry& registry,
+                                               std::string_view consumer = kConsumer) {
     auto listener = std::make_shared<RecordingListener>();
     first_.reset();
     registry.Subscribe(U(consumer), listener, Into(first_));
@@ -119,7 +120,8 @@ TEST_F(MemoryRegistryTest, TheServerReapsASessionThatIsGone) {
   EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers empty"));
   store_->Resume(2);
   Advance(milliseconds(200));
-  EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers list p1:1")) << "registered again in the new session";
+  EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers list p1:1"))
+      << "registered again in the new session";
 }
 
 // Field reports DG #259, DG #956.
@@ -324,9 +326,8 @@ TEST_F(MemoryRegistryTest, RegistriesOnDifferentThreadsMeet) {
   open(two);
   const auto listener = std::make_shared<Waiting>();
   std::future<void> full = listener->Full();
-  two.executor->Post([&] {
-    two.registry->Subscribe(Url::Parse(kConsumer, two.pool).value(), listener, nullptr);
-  });
+  two.executor->Post(
+      [&] { two.registry->Subscribe(Url::Parse(kConsumer, two.pool).value(), listener, nullptr); });
   for (int i = 0; i < kUrls; ++i) {
     one.executor->Post([&one, i] {
       one.registry->Register(Url::Parse(P("p" + std::to_string(i)), one.pool).value(), nullptr);
@@ -335,7 +336,8 @@ TEST_F(MemoryRegistryTest, RegistriesOnDifferentThreadsMeet) {
   EXPECT_EQ(full.wait_for(std::chrono::seconds(30)), std::future_status::ready);
   for (Plane* plane : {&one, &two}) {
     std::promise<void> over;
-    plane->executor->Post([plane, &over] { plane->registry->Destroy([&over](const absl::Status&) { over.set_value(); }); });
+    plane->executor->Post(
+        [plane, &over] { plane->registry->Destroy([&over](const absl::Status&) { over.set_value(); }); });
     over.get_future().wait();
     std::promise<void> dropped;
     plane->executor->Post([plane, &dropped] {

@@ -46,8 +46,9 @@ TEST_F(RegistrationTest, CheckedDoneWaitsForTheRegistry) {
 
 TEST_F(RegistrationTest, DoneNeverComesInsideTheCall) {
   Open();
-  for (const std::string_view url : {kQuiet, std::string_view("dubbo://h:1/a.B?register=false"),
-                                     std::string_view("dubbo://h:1"), std::string_view("dubbo://h:1/a.B?category=x")}) {
+  for (const std::string_view url :
+       {kQuiet, std::string_view("dubbo://h:1/a.B?register=false"), std::string_view("dubbo://h:1"),
+        std::string_view("dubbo://h:1/a.B?category=x")}) {
     first_.reset();
     registry_->Register(U(url), Into(first_));
     EXPECT_FALSE(first_.has_value()) << url;
@@ -84,8 +85,8 @@ TEST_F(RegistrationTest, PersistentUnlessDynamic) {
 
 TEST_F(RegistrationTest, SomeUrlsAreNotForTheRegistry) {
   Open("fake://h:1?accepts=-rest");
-  for (const std::string_view url : {"rest://h:1/a.B", "dubbo://h:1/a.B?register=false", "dubbo://h:1/a.B?isExtra=true",
-                                     "consumer://h/*?category=consumers"}) {
+  for (const std::string_view url : {"rest://h:1/a.B", "dubbo://h:1/a.B?register=false",
+                                     "dubbo://h:1/a.B?isExtra=true", "consumer://h/*?category=consumers"}) {
     first_.reset();
     registry_->Register(U(url), Into(first_));
     Run();
@@ -100,7 +101,8 @@ TEST_F(RegistrationTest, ACheckedFailureIsToldAndEndsTheWish) {
   Answer(Operation::kPut, absl::PermissionDeniedError("no auth"));
   ASSERT_TRUE(first_.has_value());
   EXPECT_TRUE(absl::IsUnavailable(*first_));
-  EXPECT_THAT(first_->ToString(), AllOf(HasSubstr("fake://h:1"), HasSubstr("10.0.0.1"), HasSubstr("no auth")));
+  EXPECT_THAT(first_->ToString(),
+              AllOf(HasSubstr("fake://h:1"), HasSubstr("10.0.0.1"), HasSubstr("no auth")));
   EXPECT_EQ(registry_->status().registered, 0u);
   Log();
   // Dubbo's defect: registered all the same by the next recovery.
@@ -219,7 +221,8 @@ TEST_F(RegistrationTest, AFailingUnregisterIsToldAndRetried) {
 }
 
 TEST_F(RegistrationTest, UnregisterRemovesWhatSomebodyElseStored) {
-  Open().Unregister(U("override://0.0.0.0/a.B?category=configurators&check=false&dynamic=false&x=1"), Into(first_));
+  Open().Unregister(U("override://0.0.0.0/a.B?category=configurators&check=false&dynamic=false&x=1"),
+                    Into(first_));
   Run();
   EXPECT_THAT(Log(), ElementsAre("remove a.B/configurators override://0.0.0.0/"
                                  "a.B?category=configurators&check=false&dynamic=false&x=1"));
@@ -310,7 +313,8 @@ TEST_F(RegistrationTest, TheReturnOfManyClientsIsSpread) {
   std::set<std::int64_t> times;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     auto state = std::make_shared<FakeBackend::State>(executor_);
-    auto registry = FailbackRegistry::Create(U("fake://h:1"), std::make_unique<FakeBackend>(state), Context(seed));
+    auto registry =
+        FailbackRegistry::Create(U("fake://h:1"), std::make_unique<FakeBackend>(state), Context(seed));
     state->Tell(Session::kConnected);
     registry->Register(U(kQuiet), nullptr);
     Run();
@@ -418,9 +422,9 @@ TEST_F(RegistrationTest, TheBackendOutlivesItsStop) {
 TEST_F(RegistrationTest, DescribeSaysWhatMattersAndNoPassword) {
   Open("fake://user:secret@h:1?timeout=5").Register(U(kQuiet), nullptr);
   Answer(Operation::kPut, Broken());
-  EXPECT_THAT(registry_->Describe(), AllOf(HasSubstr("fake://h:1"), HasSubstr("connected"), HasSubstr("1 registered"),
-                                           HasSubstr("1 not confirmed"), HasSubstr("connection loss"),
-                                           Not(HasSubstr("secret"))));
+  EXPECT_THAT(registry_->Describe(),
+              AllOf(HasSubstr("fake://h:1"), HasSubstr("connected"), HasSubstr("1 registered"),
+                    HasSubstr("1 not confirmed"), HasSubstr("connection loss"), Not(HasSubstr("secret"))));
 }
 
 TEST_F(RegistrationTest, AnUnreadableRegistryParameterIsLogged) {

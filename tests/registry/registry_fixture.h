@@ -1,6 +1,9 @@
 #ifndef FAIRLEAD_TESTS_REGISTRY_REGISTRY_FIXTURE_H_
 #define FAIRLEAD_TESTS_REGISTRY_REGISTRY_FIXTURE_H_
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <functional>
 #include <map>
@@ -10,9 +13,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "fairlead/base/log.h"
 #include "fairlead/registry/failback_registry.h"
@@ -36,7 +36,8 @@ class RecordingListener final : public NotifyListener {
   void Notify(Notification full) override {
     EXPECT_FALSE(inside_) << "a Notify inside a Notify";
     inside_ = true;
-    std::string line = full.service + "/" + std::string(CategoryName(full.category)) + " " + KindName(full.kind);
+    std::string line =
+        full.service + "/" + std::string(CategoryName(full.category)) + " " + KindName(full.kind);
     for (const Url& url : full.urls) line += " " + url.parts().Address();
     lines.push_back(line);
     // A replay repeats a version; nothing ever goes back.
@@ -101,7 +102,8 @@ class RegistryFixture : public ::testing::Test {
   void FinishStop() {
     executor_->RunReady();
     while (backend_->Answer(Operation::kRemove)) executor_->RunReady();
-    if (backend_->stop) executor_->Post([done = std::exchange(backend_->stop, nullptr)]() mutable { done({}); });
+    if (backend_->stop)
+      executor_->Post([done = std::exchange(backend_->stop, nullptr)]() mutable { done({}); });
     executor_->RunReady();
   }
 

@@ -1,10 +1,10 @@
 #include "fairlead/registry/registry_options.h"
 
-#include <chrono>
-#include <string_view>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <chrono>
+#include <string_view>
 
 #include "fairlead/url/url_pool.h"
 
@@ -41,8 +41,9 @@ TEST_F(RegistryOptionsTest, Defaults) {
 
 TEST_F(RegistryOptionsTest, EveryKnobIsAParameter) {
   const RegistryOptions options =
-      Parse("zookeeper://h:1?backup=h2:2&timeout=7&session=8&retry.period=9&retry.times=3&missing.grace=0"
-            "&resync.period=0&check=false&simplified=TRUE&delay-notification=0&group=g&accepts=tri,-x")
+      Parse(
+          "zookeeper://h:1?backup=h2:2&timeout=7&session=8&retry.period=9&retry.times=3&missing.grace=0"
+          "&resync.period=0&check=false&simplified=TRUE&delay-notification=0&group=g&accepts=tri,-x")
           .value();
   EXPECT_EQ(options.address, "zookeeper://h:1,h2:2");
   EXPECT_EQ(options.timeout, milliseconds(7));
@@ -72,9 +73,9 @@ TEST_F(RegistryOptionsTest, UnreadableValuesAreNamed) {
 
 // What Dubbo 3.3 answers for a dubbo:// url.
 TEST_F(RegistryOptionsTest, Accepts) {
-  const std::pair<std::string_view, bool> cases[] = {{"dubbo", true},   {"-dubbo", false},  {"dubbo,tri", true},
-                                                     {"tri,-dubbo", false}, {" dubbo", false}, {"DUBBO", false},
-                                                     {"", true},        {"-tri", true},     {"tri , dubbo", true}};
+  const std::pair<std::string_view, bool> cases[] = {
+      {"dubbo", true},  {"-dubbo", false}, {"dubbo,tri", true}, {"tri,-dubbo", false}, {" dubbo", false},
+      {"DUBBO", false}, {"", true},        {"-tri", true},      {"tri , dubbo", true}};
   for (const auto& [accepts, expected] : cases) {
     const RegistryOptions options = Parse("zookeeper://h:1?accepts=" + std::string(accepts)).value();
     EXPECT_EQ(options.Accepts("dubbo"), expected) << accepts;

@@ -1,4 +1,5 @@
-// Random sessions and faults: whatever happens, the registry and its listeners end up with what the store holds.
+// Random sessions and faults: whatever happens, the registry and its listeners end up with what the store
+// holds.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -37,7 +38,8 @@ class PropertyFixture : public RegistryFixture {
     Advance(milliseconds(6'000));
   }
   std::shared_ptr<FailbackRegistry> Make(std::uint64_t seed) {
-    const Url url = U("memory://test?delay-notification=100&missing.grace=3000&resync.period=0&retry.period=1000");
+    const Url url =
+        U("memory://test?delay-notification=100&missing.grace=3000&resync.period=0&retry.period=1000");
     auto backend = factory_->Create(url, Context(seed));
     auto registry = FailbackRegistry::Create(url, *std::move(backend), Context(seed));
     Run();
@@ -59,12 +61,14 @@ class PropertyFixture : public RegistryFixture {
       case 1:
         return "override://10.0.0." + n + "/" + service + "?category=configurators&weight=1";
       default:
-        return "dubbo://10.0.0." + n + ":1/" + service + "?check=false&timestamp=" + std::to_string(random_.Below(3)) +
+        return "dubbo://10.0.0." + n + ":1/" + service +
+               "?check=false&timestamp=" + std::to_string(random_.Below(3)) +
                (random_.Below(3) == 0 ? "&version=2" : "");
     }
   }
   absl::Status RandomFailure() {
-    return random_.Below(2) == 0 ? absl::UnavailableError("connection loss") : absl::PermissionDeniedError("no auth");
+    return random_.Below(2) == 0 ? absl::UnavailableError("connection loss")
+                                 : absl::PermissionDeniedError("no auth");
   }
   // What the store says to `consumer`, computed the slow way. Newest of equal urls; order left aside.
   std::multiset<std::string> Expected(const Url& consumer, const std::string& service, Category category) {
@@ -164,17 +168,19 @@ TEST_P(SessionProperty, TheEndIsWhatTheStoreHolds) {
         store_->ReleaseAnswers(1 + random_.Below(3));
         break;
       case 16:
-        store_->FailNext(static_cast<Op>(random_.Below(3)), RandomFailure(), 1 + static_cast<int>(random_.Below(3)),
-                         random_.Below(2) == 0);
+        store_->FailNext(static_cast<Op>(random_.Below(3)), RandomFailure(),
+                         1 + static_cast<int>(random_.Below(3)), random_.Below(2) == 0);
         break;
       case 17:
-        store_->PutChild(kServices[random_.Below(2)], kCategories[random_.Below(3)], "junk" + std::to_string(step));
+        store_->PutChild(kServices[random_.Below(2)], kCategories[random_.Below(3)],
+                         "junk" + std::to_string(step));
         break;
       case 18: {
         const std::string service = kServices[random_.Below(2)];
         const std::string query = "?category=providers,routers,configurators&check=false&enabled=*" +
                                   std::string(random_.Below(2) == 0 ? "&version=*" : "");
-        Subscriber one{U("consumer://10.0.0.9/" + service + query), service, std::make_shared<RecordingListener>()};
+        Subscriber one{U("consumer://10.0.0.9/" + service + query), service,
+                       std::make_shared<RecordingListener>()};
         registry_->Subscribe(one.consumer, one.listener, nullptr);
         subscribers.push_back(std::move(one));
         break;
@@ -222,7 +228,8 @@ TEST_P(SessionProperty, TheEndIsWhatTheStoreHolds) {
       ASSERT_NE(last, nullptr);
       std::multiset<std::string> heard;
       for (const Url& url : last->urls) heard.insert(url.ToFullString());
-      EXPECT_EQ(heard, Expected(one.consumer, one.service, category)) << one.service << CategoryName(category);
+      EXPECT_EQ(heard, Expected(one.consumer, one.service, category))
+          << one.service << CategoryName(category);
     }
   }
 }
@@ -277,8 +284,9 @@ TEST_P(ReentrancyFuzz, AnythingFromWithinAnyCallback) {
     std::shared_ptr<Fuzzer> listener;
   };
   std::vector<Pair> pairs;
-  for (const char* consumer : {"consumer://10.0.0.9/a.B?category=providers,routers", "consumer://10.0.0.9/a.C?check=false",
-                               "consumer://10.0.0.9/a.B?category=providers,routers", "admin://10.0.0.9/*?category=*"}) {
+  for (const char* consumer :
+       {"consumer://10.0.0.9/a.B?category=providers,routers", "consumer://10.0.0.9/a.C?check=false",
+        "consumer://10.0.0.9/a.B?category=providers,routers", "admin://10.0.0.9/*?category=*"}) {
     pairs.push_back({U(consumer), std::make_shared<Fuzzer>([&host] { host([] {}); })});
   }
 

@@ -1,5 +1,7 @@
 #include "fairlead/tests/support/zk_client.h"
 
+#include <zookeeper/zookeeper.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -7,11 +9,9 @@
 #include <cstring>
 #include <fstream>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <thread>
-
-#include <nlohmann/json.hpp>
-#include <zookeeper/zookeeper.h>
 
 namespace fairlead {
 namespace {
@@ -48,7 +48,8 @@ std::string ParentOf(const std::string& path) { return path.substr(0, path.rfind
 ZkClient::ZkClient(const std::string& address, const std::string& auth, int session_ms)
     : handle_(Connect(address, session_ms, nullptr)), auth_(auth) {
   if (!auth_.empty()) {
-    Check(zoo_add_auth(handle_, "digest", auth_.data(), static_cast<int>(auth_.size()), nullptr, nullptr), "auth");
+    Check(zoo_add_auth(handle_, "digest", auth_.data(), static_cast<int>(auth_.size()), nullptr, nullptr),
+          "auth");
   }
 }
 
@@ -57,8 +58,8 @@ ZkClient::~ZkClient() { zookeeper_close(handle_); }
 void ZkClient::Create(const std::string& path, std::string_view data, bool ephemeral) {
   const ACL_vector* const acl = auth_.empty() ? &ZOO_OPEN_ACL_UNSAFE : &ZOO_CREATOR_ALL_ACL;
   const auto create = [&] {
-    return zoo_create(handle_, path.c_str(), data.data() == nullptr ? "" : data.data(), static_cast<int>(data.size()),
-                      acl, ephemeral ? ZOO_EPHEMERAL : 0, nullptr, 0);
+    return zoo_create(handle_, path.c_str(), data.data() == nullptr ? "" : data.data(),
+                      static_cast<int>(data.size()), acl, ephemeral ? ZOO_EPHEMERAL : 0, nullptr, 0);
   };
   int rc = create();
   if (rc == ZNONODE) {
@@ -100,7 +101,8 @@ void ZkClient::CreateMany(const std::vector<std::string>& paths) {
 }
 
 void ZkClient::Set(const std::string& path, std::string_view data) {
-  Check(zoo_set(handle_, path.c_str(), data.data() == nullptr ? "" : data.data(), static_cast<int>(data.size()), -1),
+  Check(zoo_set(handle_, path.c_str(), data.data() == nullptr ? "" : data.data(),
+                static_cast<int>(data.size()), -1),
         "set " + path);
 }
 
@@ -162,7 +164,8 @@ std::string ZkClient::Acl(const std::string& path) {
   std::string text;
   for (int i = 0; i < acl.count; ++i) {
     if (i > 0) text += ",";
-    text += std::string(acl.data[i].id.scheme) + ":" + acl.data[i].id.id + ":" + std::to_string(acl.data[i].perms);
+    text += std::string(acl.data[i].id.scheme) + ":" + acl.data[i].id.id + ":" +
+            std::to_string(acl.data[i].perms);
   }
   deallocate_ACL_vector(&acl);
   return text;

@@ -26,11 +26,12 @@ struct ZkClientId {
   std::array<char, 16> password{};
 };
 
-// The other side of a test: changes and looks at a server's tree, each call waiting for its answer. What cannot
-// be done throws std::runtime_error, which fails the test. Not thread-safe.
+// The other side of a test: changes and looks at a server's tree, each call waiting for its answer. What
+// cannot be done throws std::runtime_error, which fails the test. Not thread-safe.
 class ZkClient {
  public:
-  // Waits until connected. `auth` is empty or "user:password" (digest); what is created then is for that user only.
+  // Waits until connected. `auth` is empty or "user:password" (digest); what is created then is for that user
+  // only.
   explicit ZkClient(const std::string& address, const std::string& auth = {}, int session_ms = 4000);
   ~ZkClient();
   ZkClient(const ZkClient&) = delete;
@@ -46,10 +47,10 @@ class ZkClient {
   void Load(const std::vector<ZkTreeNode>& tree);
 
   bool Exists(const std::string& path);
-  std::optional<std::string> Get(const std::string& path);                   // nullopt: no such node
+  std::optional<std::string> Get(const std::string& path);                    // nullopt: no such node
   std::optional<std::vector<std::string>> Children(const std::string& path);  // sorted; nullopt: no such node
-  std::int64_t EphemeralOwner(const std::string& path);                      // 0: persistent or no such node
-  std::string Acl(const std::string& path);                                  // "scheme:id:permissions,..."
+  std::int64_t EphemeralOwner(const std::string& path);                       // 0: persistent or no such node
+  std::string Acl(const std::string& path);                                   // "scheme:id:permissions,..."
 
   ZkClientId id() const;
 

@@ -91,7 +91,8 @@ absl::Status ZookeeperServer::Start() {
   if (running()) return absl::OkStatus();
   for (const std::string_view jar : {kServerJar, kQuietJar}) {
     if (!std::filesystem::exists(jar)) {
-      return absl::NotFoundError(absl::StrCat(std::string(jar), " is missing: install the package zookeeper"));
+      return absl::NotFoundError(
+          absl::StrCat(std::string(jar), " is missing: install the package zookeeper"));
     }
   }
   for (int attempt = 0; attempt < kPortAttempts; ++attempt) {
@@ -157,7 +158,8 @@ bool ZookeeperServer::WaitUntilServing(milliseconds limit) {
   const auto deadline = SteadyClock::now() + limit;
   while (SteadyClock::now() < deadline) {
     // On a port that another test took meanwhile another server answers; the directory tells them apart.
-    if (Ask(port_, "conf").find(directory_.string()) != std::string::npos && Ask(port_, "ruok") == "imok") return true;
+    if (Ask(port_, "conf").find(directory_.string()) != std::string::npos && Ask(port_, "ruok") == "imok")
+      return true;
     if (waitpid(process_, nullptr, WNOHANG) == process_) {
       process_ = 0;
       return false;

@@ -12,8 +12,9 @@
 
 namespace fairlead {
 
-// A real ZooKeeper server of a test's own: Debian's package `zookeeper`, one process, a free port of the loopback
-// interface, an empty private data directory. Sessions live between 400 ms and 4 s (a tick is 200 ms).
+// A real ZooKeeper server of a test's own: Debian's package `zookeeper`, one process, a free port of the
+// loopback interface, an empty private data directory. Sessions live between 400 ms and 4 s (a tick is 200
+// ms).
 //
 //   ZookeeperServer server;
 //   ASSERT_TRUE(server.Start().ok());

@@ -1,10 +1,10 @@
 #include "fairlead/tests/support/zookeeper_server.h"
 
-#include <memory>
-#include <stdexcept>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
 
 #include "fairlead/tests/support/zk_client.h"
 

@@ -1,0 +1,428 @@
+#include "fairlead/registry/zookeeper/zk_session.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "fairlead/base/signals_blocked.h"
+
+namespace fairlead::internal {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Half of what a server accepts by default (jute.maxbuffer, 1 MB).
+constexpr std::size_t kMostRequestBytes = 512 * 1024;
+constexpr std::size_t kMostWatchedBytes = 700 * 1000;
+constexpr std::size_t kBytesPerWatch = 4;  // the length before each path
+
+constexpr milliseconds kStopLimit{1000};
+constexpr int kPatience = 2;  // sessions spent looking for a server before the handle is replaced
+
+}  // namespace
+
+absl::Status ZkStatus(const ZkReply& reply, const std::string& subject) {
+  const auto text = [&](std::string_view ours) {
+    return absl::StrCat("ZooKeeper, ", subject, ": ",
+                        reply.number != 0 ? ZkErrorText(reply.number) : std::string(ours));
+  };
+  switch (reply.code) {
+    case ZkCode::kOk:
+      return absl::OkStatus();
+    case ZkCode::kNoNode:
+      return absl::NotFoundError(text("no node"));
+    case ZkCode::kNodeExists:
+      return absl::AlreadyExistsError(text("node exists"));
+    case ZkCode::kNotEmpty:
+      return absl::FailedPreconditionError(text("the node has children"));
+    case ZkCode::kNoAuth:
+      return absl::PermissionDeniedError(absl::StrCat(text("not authorised"),
+                                                      "; the ACL does not allow it, see the ",
+                                                      "user and password of the registry url"));
+    case ZkCode::kBadArgument:
+      return absl::InvalidArgumentError(
+          text(absl::StrCat("the request is larger than ", kMostRequestBytes, " bytes")));
+    case ZkCode::kLost:
+      return absl::UnavailableError(text("not connected"));
+    case ZkCode::kFailed:
+      return absl::UnavailableError(text("failed"));
+  }
+  return absl::InternalError(text("unknown answer"));
+}
+
+ZkSession::ZkSession(ZkOptions options, const RegistryContext& context)
+    : options_(std::move(options)),
+      context_(context),
+      process_(getpid()),
+      gate_(std::make_shared<ZkGate>(*context.executor)),
+      random_(Mix64(context.seed)),
+      backoff_(milliseconds(0), milliseconds(500), milliseconds(30000)),
+      session_time_(options_.session) {}
+
+ZkSession::~ZkSession() {
+  // In a forked child the threads are not there and the gate may be held for ever by one of them.
+  if (CheckProcess().ok()) {
+    gate_->Close();
+    if (opened_) CloseElsewhere(std::move(handle_));
+  }
+  for (auto& [id, thread] : helpers_) thread.detach();
+}
+
+absl::Status ZkSession::CheckProcess() const {
+  if (getpid() == process_) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("ZooKeeper session of ", options_.address,
+                                                    ": the process was forked; make a new registry here"));
+}
+
+void ZkSession::Post(absl::AnyInvocable<void()> task) {
+  context_.executor->Post([weak = weak_from_this(), task = std::move(task)]() mutable {
+    if (const auto self = weak.lock(); self != nullptr && !self->stopped_) task();
+  });
+}
+
+Timer ZkSession::After(std::chrono::nanoseconds delay, absl::AnyInvocable<void()> task) {
+  return context_.executor->After(delay, [weak = weak_from_this(), task = std::move(task)]() mutable {
+    if (const auto self = weak.lock(); self != nullptr && !self->stopped_) task();
+  });
+}
+
+void ZkSession::Start(Observer* observer) {
+  observer_ = observer;
+  Open();
+}
+
+void ZkSession::Open() {
+  handle_ = std::make_shared<ZkHandle>(gate_, weak_from_this());
+  opened_ = false;
+  early_.reset();
+  ZkHandle::Target target{options_.servers, options_.auth, options_.session, std::nullopt};
+  if (has_session_) target.resume = id_;
+  trouble_ = "resolving the servers' names";
+  const bool started = RunHelper(handle_->thread_name(), [handle = handle_, target = std::move(target),
+                                                          gate = gate_, weak = weak_from_this()]() mutable {
+    const int error = handle->Open(target);
+    gate->Post([handle = std::move(handle), error, weak]() mutable {
+      if (const auto self = weak.lock()) {
+        self->OnOpened(handle, error);
+      } else {
+        CloseElsewhere(std::move(handle));
+      }
+    });
+  });
+  if (!started) Post([this, handle = handle_] { OnOpened(handle, EAGAIN); });
+}
+
+void ZkSession::OnOpened(const std::shared_ptr<ZkHandle>& handle, int error) {
+  if (stopped_ || handle != handle_) {
+    RetireHandle(handle);
+    return;
+  }
+  if (error != 0) {
+    handle_.reset();
+    trouble_ = error == ENOENT ? "no server name can be resolved" : std::string(std::strerror(error));
+    context_.log->Warn("FL-2-1", options_.address,
+                       absl::StrCat("no ZooKeeper client: ", trouble_, "; trying again"));
+    next_step_ = After(backoff_.Next(random_), [this] { Open(); });
+    return;
+  }
+  opened_ = true;
+  trouble_ = "connecting";
+  AwaitConnection();
+  if (const auto early = std::exchange(early_, std::nullopt)) {
+    OnState(handle->number(), early->state, early->id, early->negotiated);
+  }
+}
+
+void ZkSession::OnState(std::uint64_t handle, ZkState state, const ZkSessionId& id, milliseconds negotiated) {
+  if (stopped_ || handle_ == nullptr || handle != handle_->number()) return;
+  if (!opened_) {
+    early_ = LastState{state, id, negotiated};
+    return;
+  }
+  switch (state) {
+    case ZkState::kConnected:
+      session_time_ = negotiated;
+      OnConnected(id);
+      return;
+    case ZkState::kConnecting:
+      OnSuspended();
+      return;
+    case ZkState::kAuthFailed:
+      context_.log->Error("FL-2-2", options_.address,
+                          "the server refuses user and password of the registry url");
+      [[fallthrough]];
+    case ZkState::kExpired:
+      OnSessionOver();
+      return;
+  }
+}
+
+void ZkSession::OnConnected(const ZkSessionId& id) {
+  if (connected_) return;
+  next_step_.Cancel();
+  const bool same = has_session_ && id.id == id_.id;
+  if (has_session_ && !same) observer_->OnSession(State::kExpired, true);
+  if (stopped_) return;
+  const State state = same ? State::kReconnected : generation_ > 0 ? State::kNew : State::kConnected;
+  if (!same) ++generation_;
+  id_ = id;
+  has_session_ = true;
+  connected_ = true;
+  connected_at_ = context_.clock->SteadyNow();
+  trouble_.clear();
+  observer_->OnSession(state, std::exchange(watches_lost_, false));
+}
+
+void ZkSession::OnSuspended() {
+  if (!connected_) return;
+  connected_ = false;
+  trouble_ = "connection lost";
+  // Either way the next step is set before the observer is told, who may stop everything.
+  if (watched_bytes_ > kMostWatchedBytes) {
+    // With this handle each reconnect would fail on the packet of watches; another one has none to repeat.
+    ReplaceHandle();
+  } else {
+    AwaitConnection();
+  }
+  observer_->OnSession(State::kSuspended, false);
+}
+
+void ZkSession::OnSessionOver() {
+  connected_ = false;
+  const bool had = std::exchange(has_session_, false);
+  trouble_ = "session over";
+  ReplaceHandle();
+  if (had && !stopped_) observer_->OnSession(State::kExpired, true);
+}
+
+void ZkSession::AwaitConnection() {
+  next_step_ = After(kPatience * session_time_, [this] {
+    context_.log->Warn("FL-2-3", options_.address,
+                       absl::StrCat("no server found within ", kPatience, " sessions; starting over"));
+    ReplaceHandle();
+  });
+}
+
+void ZkSession::ReplaceHandle() {
+  if (opened_) RetireHandle(std::move(handle_));
+  handle_.reset();
+  opened_ = false;
+  watches_lost_ = true;
+  watched_.clear();
+  watched_bytes_ = 0;
+  if (context_.clock->SteadyNow() - connected_at_ >= session_time_ && generation_ > 0) backoff_.Reset();
+  next_step_ = After(backoff_.Next(random_), [this] { Open(); });
+  FailPending();
+}
+
+void ZkSession::FailPending() {
+  for (auto& [request, pending] : std::exchange(pending_, {})) {
+    if (stopped_) return;
+    pending.reply({.code = ZkCode::kLost});
+  }
+}
+
+std::thread ZkSession::StartThread(const std::string& name, absl::AnyInvocable<void()> work) {
+  const SignalsBlocked blocked;
+  return std::thread([name, work = std::move(work)]() mutable {
+    pthread_setname_np(pthread_self(), name.c_str());
+    work();
+  });
+}
+
+bool ZkSession::RunHelper(const std::string& name, absl::AnyInvocable<void()> work) {
+  const std::uint64_t helper = ++last_helper_;
+  try {
+    helpers_.emplace(helper, StartThread(name, [helper, work = std::move(work), gate = gate_,
+                                                weak = weak_from_this()]() mutable {
+                       work();
+                       work = nullptr;
+                       gate->Post([weak, helper] {
+                         if (const auto self = weak.lock()) self->OnHelperDone(helper);
+                       });
+                     }));
+  } catch (const std::exception&) {
+    return false;  // the system has no thread left
+  }
+  return true;
+}
+
+void ZkSession::OnHelperDone(std::uint64_t helper) {
+  if (const auto at = helpers_.find(helper); at != helpers_.end()) {
+    at->second.join();  // it was about to end
+    helpers_.erase(at);
+  }
+  if (stopped_ && helpers_.empty()) FinishStop(absl::OkStatus());
+}
+
+void ZkSession::RetireHandle(std::shared_ptr<ZkHandle> handle) {
+  if (!RunHelper(handle->thread_name(), [handle] { handle->Close(); })) handle->Close();
+}
+
+void ZkSession::CloseElsewhere(std::shared_ptr<ZkHandle> handle) {
+  try {
+    StartThread(handle->thread_name(), [handle] { handle->Close(); }).detach();
+  } catch (const std::exception&) {
+    handle->Close();
+  }
+}
+
+void ZkSession::Stop(Done done) {
+  if (absl::Status status = CheckProcess(); !status.ok()) {
+    stopped_ = true;
+    context_.executor->Post([done = std::move(done), status = std::move(status)]() mutable {
+      if (done) done(std::move(status));
+    });
+    return;
+  }
+  if (stopped_) {
+    context_.executor->Post([done = std::move(done)]() mutable {
+      if (done) done(absl::OkStatus());
+    });
+    return;
+  }
+  stopped_ = true;
+  connected_ = false;
+  stop_done_ = std::move(done);
+  next_step_.Cancel();
+  pending_.clear();
+  // One that is still being opened is closed when it is.
+  if (opened_) RetireHandle(std::move(handle_));
+  handle_.reset();
+  opened_ = false;
+  trouble_ = "stopped";
+  const auto finish = [weak = weak_from_this()](absl::Status status) {
+    if (const auto self = weak.lock()) self->FinishStop(std::move(status));
+  };
+  if (helpers_.empty()) {
+    context_.executor->Post([finish] { finish(absl::OkStatus()); });
+    return;
+  }
+  stop_limit_ = context_.executor->After(kStopLimit, [finish, address = options_.address] {
+    finish(
+        absl::DeadlineExceededError(absl::StrCat("ZooKeeper session of ", address, " was not closed within ",
+                                                 kStopLimit.count(), " ms; it ends in the background")));
+  });
+}
+
+void ZkSession::Abandon() {
+  stopped_ = true;
+  stop_done_ = nullptr;
+  observer_ = nullptr;
+}
+
+void ZkSession::FinishStop(absl::Status status) {
+  stop_limit_.Cancel();
+  if (Done done = std::exchange(stop_done_, nullptr)) done(std::move(status));
+}
+
+void ZkSession::Refuse(Reply reply, ZkCode code, int number) {
+  Post([reply = std::move(reply), code, number]() mutable { reply({.code = code, .number = number}); });
+}
+
+template <class Send>
+void ZkSession::Request(std::size_t bytes, Pending pending, const Send& send) {
+  if (bytes > kMostRequestBytes) return Refuse(std::move(pending.reply), ZkCode::kBadArgument, 0);
+  if (!connected_) return Refuse(std::move(pending.reply), ZkCode::kLost, 0);
+  const std::uint64_t request = ++last_request_;
+  if (const int error = send(*handle_, request); error != 0) {
+    return Refuse(std::move(pending.reply), ZkHandle::CodeOf(error), error);
+  }
+  pending_.emplace(request, std::move(pending));
+}
+
+void ZkSession::Create(const std::string& path, bool ephemeral, Reply reply) {
+  Request(path.size(), {.reply = std::move(reply)},
+          [&](ZkHandle& handle, std::uint64_t request) { return handle.Create(path, ephemeral, request); });
+}
+
+void ZkSession::Delete(const std::string& path, Reply reply) {
+  Request(path.size(), {.reply = std::move(reply)},
+          [&](ZkHandle& handle, std::uint64_t request) { return handle.Delete(path, request); });
+}
+
+void ZkSession::Replace(const std::string& path, bool ephemeral, Reply reply) {
+  Request(2 * path.size(), {.reply = std::move(reply)},
+          [&](ZkHandle& handle, std::uint64_t request) { return handle.Replace(path, ephemeral, request); });
+}
+
+void ZkSession::Exists(const std::string& path, bool watch, Reply reply) {
+  Pending pending{std::move(reply), watch ? Watch::kNode : Watch::kNone, path, true};
+  Request(path.size(), std::move(pending),
+          [&](ZkHandle& handle, std::uint64_t request) { return handle.Exists(path, watch, request); });
+}
+
+void ZkSession::Children(const std::string& path, bool watch, Reply reply) {
+  Pending pending{std::move(reply), watch ? Watch::kChildren : Watch::kNone, path, false};
+  Request(path.size(), std::move(pending),
+          [&](ZkHandle& handle, std::uint64_t request) { return handle.Children(path, watch, request); });
+}
+
+void ZkSession::Data(const std::string& path, bool watch, Reply reply) {
+  Pending pending{std::move(reply), watch ? Watch::kNode : Watch::kNone, path, false};
+  Request(path.size(), std::move(pending),
+          [&](ZkHandle& handle, std::uint64_t request) { return handle.Data(path, watch, request); });
+}
+
+void ZkSession::OnReply(std::uint64_t handle, std::uint64_t request, ZkReply reply) {
+  if (stopped_ || handle_ == nullptr || handle != handle_->number()) return;
+  handle_->Release(request);
+  auto node = pending_.extract(request);
+  if (node.empty()) return;
+  CountWatch(node.mapped(), reply.code);
+  node.mapped().reply(std::move(reply));
+}
+
+void ZkSession::OnChange(std::uint64_t handle, ZkChange change, const std::string& path) {
+  if (stopped_ || handle_ == nullptr || handle != handle_->number()) return;
+  if (change != ZkChange::kChildren) UncountWatch(Watch::kNode, path);
+  if (change == ZkChange::kChildren || change == ZkChange::kDeleted) UncountWatch(Watch::kChildren, path);
+  observer_->OnChange(change, path);
+}
+
+void ZkSession::CountWatch(const Pending& pending, ZkCode code) {
+  if (pending.watch == Watch::kNone) return;
+  if (code != ZkCode::kOk && !(code == ZkCode::kNoNode && pending.looks_for_node)) return;
+  const char kind = pending.watch == Watch::kNode ? 'n' : 'c';
+  if (watched_.insert(absl::StrCat(std::string(1, kind), pending.path)).second) {
+    watched_bytes_ += pending.path.size() + kBytesPerWatch;
+  }
+}
+
+void ZkSession::UncountWatch(Watch watch, const std::string& path) {
+  const char kind = watch == Watch::kNode ? 'n' : 'c';
+  if (watched_.erase(absl::StrCat(std::string(1, kind), path)) > 0)
+    watched_bytes_ -= path.size() + kBytesPerWatch;
+}
+
+void ZkSession::OnLog(const std::string& text) {
+  if (stopped_) return;
+  if (!connected_ && opened_) trouble_ = text;
+  context_.log->Warn("FL-2-4", options_.address, text);
+}
+
+std::string ZkSession::Describe() const {
+  if (!CheckProcess().ok()) return "forked, not usable";
+  std::string text;
+  if (generation_ > 0) {
+    absl::StrAppend(&text, "session 0x", absl::Hex(static_cast<std::uint64_t>(id_.id)), " ");
+  }
+  if (connected_) {
+    absl::StrAppend(&text, "connected, timeout ", session_time_.count(), " ms, ", watched_.size(),
+                    " watches");
+  } else {
+    absl::StrAppend(&text,
+                    generation_ == 0 ? "no session yet: "
+                    : has_session_   ? "suspended: "
+                                     : "over: ",
+                    trouble_);
+  }
+  return text;
+}
+
+}  // namespace fairlead::internal

@@ -1,0 +1,173 @@
+#ifndef FAIRLEAD_REGISTRY_ZOOKEEPER_ZK_SESSION_H_
+#define FAIRLEAD_REGISTRY_ZOOKEEPER_ZK_SESSION_H_
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "fairlead/base/backoff.h"
+#include "fairlead/base/executor.h"
+#include "fairlead/base/random.h"
+#include "fairlead/registry/registry_backend.h"
+#include "fairlead/registry/zookeeper/zk_handle.h"
+#include "fairlead/registry/zookeeper/zk_options.h"
+
+namespace fairlead::internal {
+
+// What a reply means to the caller of an operation; OK for kOk. `subject` says what it was about, without
+// secrets: the names of url nodes hold passwords.
+absl::Status ZkStatus(const ZkReply& reply, const std::string& subject);
+
+// A session that is always there, or being sought: handles of the library come and go beneath it, each
+// replaced when its session expired, its password was refused, or it found no server for two session times
+// (the library's own search can skip servers). A replacement for a handle whose session may still live asks
+// for that session again, so that an ensemble that was down for long finds its clients, and their ephemeral
+// nodes, in place.
+//
+// Everything happens on the executor (REQUIRES: executor, for every method). Replies come in the order of the
+// requests, never inside a method, none after Stop. Must be owned by a shared_ptr.
+class ZkSession final : public ZkHandle::Listener, public std::enable_shared_from_this<ZkSession> {
+ public:
+  using State = RegistryBackend::Session;
+  using Reply = absl::AnyInvocable<void(ZkReply)>;
+
+  class Observer {
+   public:
+    virtual ~Observer() = default;
+    // `watches_lost`: with the handle all watches went, also when the session stayed.
+    virtual void OnSession(State state, bool watches_lost) = 0;
+    virtual void OnChange(ZkChange change, const std::string& path) = 0;
+  };
+
+  ZkSession(ZkOptions options, const RegistryContext& context);
+  // Lets the session end on a thread of its own when Stop was not called.
+  ~ZkSession() override;
+
+  // `observer` is told until Stop or Abandon.
+  void Start(Observer* observer);
+  // `done` when the server was told and every thread has ended, or kDeadlineExceeded after a second: the rest
+  // then happens by itself.
+  void Stop(Done done);
+  // The same without waiting; nothing is called any more.
+  void Abandon();
+
+  bool connected() const { return connected_; }
+  // Of the present session, or the last one; grows with each. 0: there was none yet.
+  std::uint64_t generation() const { return generation_; }
+  const ZkSessionId& id() const { return id_; }
+  std::string Describe() const;
+
+  // As of ZkHandle. A reply of kLost comes for each request that the connection did not answer. Requests
+  // above 512 KB are refused with kBadArgument: the server would drop the connection, for ever if they are
+  // repeated.
+  void Create(const std::string& path, bool ephemeral, Reply reply);
+  void Delete(const std::string& path, Reply reply);
+  void Replace(const std::string& path, bool ephemeral, Reply reply);
+  void Exists(const std::string& path, bool watch, Reply reply);
+  void Children(const std::string& path, bool watch, Reply reply);
+  void Data(const std::string& path, bool watch, Reply reply);
+
+  // In a forked child: nothing works, nothing is sent on the parent's connection. OK in the process that made
+  // it.
+  absl::Status CheckProcess() const;
+
+  // Calls `task` later on the executor, if the session still exists and was not stopped.
+  void Post(absl::AnyInvocable<void()> task);
+  [[nodiscard]] Timer After(std::chrono::nanoseconds delay, absl::AnyInvocable<void()> task);
+  const RegistryContext& context() const { return context_; }
+  const ZkOptions& options() const { return options_; }
+  Random& random() { return random_; }
+
+  void OnState(std::uint64_t handle, ZkState state, const ZkSessionId& id,
+               std::chrono::milliseconds negotiated) override;
+  void OnReply(std::uint64_t handle, std::uint64_t request, ZkReply reply) override;
+  void OnChange(std::uint64_t handle, ZkChange change, const std::string& path) override;
+  void OnLog(const std::string& text) override;
+
+ private:
+  enum class Watch : std::uint8_t { kNone, kNode, kChildren };
+  struct Pending {
+    Reply reply;
+    Watch watch = Watch::kNone;
+    std::string path{};
+    bool looks_for_node = false;  // Exists: its watch is set on a missing node too
+  };
+
+  void Open();
+  void OnOpened(const std::shared_ptr<ZkHandle>& handle, int error);
+  void OnConnected(const ZkSessionId& id);
+  void OnSuspended();
+  void OnSessionOver();
+  void AwaitConnection();
+  // Gives the present handle up and opens another after a back-off.
+  void ReplaceHandle();
+  void RetireHandle(std::shared_ptr<ZkHandle> handle);
+  void FailPending();
+
+  static std::thread StartThread(const std::string& name, absl::AnyInvocable<void()> work);
+  static void CloseElsewhere(std::shared_ptr<ZkHandle> handle);
+  bool RunHelper(const std::string& name, absl::AnyInvocable<void()> work);
+  void OnHelperDone(std::uint64_t helper);
+  void FinishStop(absl::Status status);
+
+  template <class Send>
+  void Request(std::size_t bytes, Pending pending, const Send& send);
+  void Refuse(Reply reply, ZkCode code, int number);
+  void CountWatch(const Pending& pending, ZkCode code);
+  void UncountWatch(Watch watch, const std::string& path);
+
+  const ZkOptions options_;
+  const RegistryContext context_;
+  const pid_t process_;
+  const std::shared_ptr<ZkGate> gate_;
+  Random random_;
+  Backoff backoff_;
+  Observer* observer_ = nullptr;
+
+  struct LastState {
+    ZkState state;
+    ZkSessionId id;
+    std::chrono::milliseconds negotiated;
+  };
+
+  std::shared_ptr<ZkHandle> handle_;  // being opened, or open
+  bool opened_ = false;
+  std::optional<LastState> early_;  // the library's threads may be faster than the one that opens the handle
+  bool connected_ = false;
+  bool has_session_ = false;  // known to live, or at least not to be over
+  bool watches_lost_ = true;
+  ZkSessionId id_;
+  std::chrono::milliseconds session_time_;  // asked for, then negotiated
+  std::uint64_t generation_ = 0;
+  Clock::SteadyTime connected_at_;
+  std::string trouble_;  // why there is no connection, for Describe
+  Timer next_step_;      // the back-off, or the limit of a search
+
+  std::uint64_t last_request_ = 0;
+  std::map<std::uint64_t, Pending> pending_;
+  // What the library will repeat to the server after a reconnect, in one packet; the server refuses a large
+  // one.
+  std::unordered_set<std::string> watched_;
+  std::size_t watched_bytes_ = 0;
+
+  std::uint64_t last_helper_ = 0;
+  std::map<std::uint64_t, std::thread> helpers_;
+  bool stopped_ = false;
+  Done stop_done_;
+  Timer stop_limit_;
+};
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_REGISTRY_ZOOKEEPER_ZK_SESSION_H_

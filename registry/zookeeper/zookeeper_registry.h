@@ -1,0 +1,43 @@
+#ifndef FAIRLEAD_REGISTRY_ZOOKEEPER_ZOOKEEPER_REGISTRY_H_
+#define FAIRLEAD_REGISTRY_ZOOKEEPER_ZOOKEEPER_REGISTRY_H_
+
+#include <memory>
+
+#include "fairlead/registry/registry_backend.h"
+
+namespace fairlead {
+
+// Registries in ZooKeeper, in the layout of Dubbo 2.7 and 3:
+//
+//   zookeeper://[user:password@]host[:port][?backup=host:port,host:port][&parameters]
+//
+// The port defaults to 2181; IPv6 addresses stand in brackets. Parameters:
+//
+//   backup                more servers of the same ensemble
+//   group                 the root of what is stored; default dubbo, which is /dubbo
+//   session               ms without contact after which the server drops this client and what it registered;
+//   default
+//                         60000. The server may shorten it, by default to 20 of its ticks (40 s)
+//   timeout               ms that check=true waits for a first answer; default 5000
+//   delay-notification    ms between two reads of a changing list of providers or consumers. Without it the
+//   wait grows
+//                         from 100 ms to 1 s while changes keep coming. A first change is read at once, rules
+//                         always are
+//   namespace, dubbo.config-center.base-path, dubbo.config-center.root-path
+//                         where the rule documents are; default /dubbo/config
+//
+// Credentials are sent with the scheme `digest`, and what is created with them is for that user only. They
+// cross the network in clear, as everything does: the client library that Debian ships speaks neither TLS nor
+// SASL. Where that matters, connect to a local stunnel that wraps the connection.
+//
+// A server that is down, a name that does not resolve and an expired session are retried for ever (0.5 to 30
+// s, with jitter). Each registry has two threads, named fl-zk-<n>, with all signals blocked, and for moments
+// a third.
+//
+// After fork a registry made before works only in the parent; in the child every operation fails with
+// kFailedPrecondition, and nothing is sent.
+std::unique_ptr<RegistryFactory> MakeZookeeperRegistryFactory();
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_REGISTRY_ZOOKEEPER_ZOOKEEPER_REGISTRY_H_
