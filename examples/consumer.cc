@@ -21,7 +21,6 @@ Calls the providers of a service and says who answered.
   REGISTRY               for example zookeeper://127.0.0.1:2181
   --service NAME         interface, default com.acme.Orders
   --consumer-params P    parameters of the consumer url, for example "loadbalance=roundrobin&version=1.0.0"
-  --host H               this machine's address in the consumer url, default 127.0.0.1
   --method M             default get
   --calls N              call N times and print each answer, default 10
   --seconds S            call for S seconds, or until SIGINT or SIGTERM, and print a tally every second
@@ -43,8 +42,8 @@ struct Settings {
 Settings Read(int argc, char** argv) {
   toy::Args args(argc, argv, kUsage);
   Settings settings;
-  settings.consumer = "consumer://" + args.Option("--host", "127.0.0.1") + "/" +
-                      args.Option("--service", "com.acme.Orders") + "?side=consumer";
+  // 0.0.0.0 stands for this machine's address, which the runtime finds out.
+  settings.consumer = "consumer://0.0.0.0/" + args.Option("--service", "com.acme.Orders") + "?side=consumer";
   if (const auto parameters = args.Option("--consumer-params")) settings.consumer += "&" + *parameters;
   settings.method = args.Option("--method", "get");
   settings.calls = args.Number("--calls", 1, 1'000'000'000).value_or(settings.calls);

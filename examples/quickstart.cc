@@ -11,7 +11,7 @@ namespace {
 constexpr char kRegistry[] = "memory://quickstart";
 
 absl::Status CallOrders(fairlead::Runtime& runtime) {
-  auto orders = runtime.Refer(kRegistry, "consumer://127.0.0.1/com.acme.Orders?version=1.0.0&loadbalance=roundrobin",
+  auto orders = runtime.Refer(kRegistry, "consumer://0.0.0.0/com.acme.Orders?version=1.0.0&loadbalance=roundrobin",
                               std::make_shared<toy::TcpProtocol>());  // your connections, one per provider
   if (!orders.ok()) return orders.status();
   const fairlead::MethodId get = (*orders)->Method("get");  // once per stub method

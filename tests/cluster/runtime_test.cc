@@ -57,8 +57,10 @@ TEST_F(RuntimeTest, ProvidersAndConsumersOfOneProcessFindEachOther) {
   auto other = *Runtime::Create({.extensions = DefaultExtensions(), .log = lines_.sink()});
   auto b = other->Register(registry_, "dubbo://10.0.0.2:20880/com.acme.Orders?version=1.0.0");
   ASSERT_TRUE(b.ok());
+  EXPECT_TRUE(Eventually([&] { return (*orders)->List({}).size() == 2; }));
   *a = Registration();
-  EXPECT_TRUE(Eventually([&] { return AddressOf((*orders)->Select({})) == "10.0.0.2:20880"; }));
+  EXPECT_TRUE(Eventually([&] { return (*orders)->List({}).size() == 1; })) << "a was unregistered";
+  EXPECT_EQ(AddressOf((*orders)->Select({})), "10.0.0.2:20880");
   auto wrong_version = runtime_->Refer(registry_, "consumer://10.0.0.9/com.acme.Orders?version=2.0.0", protocol_);
   ASSERT_TRUE(wrong_version.ok());
   EXPECT_EQ((*wrong_version)->Select({}).status().code(), absl::StatusCode::kUnavailable);
