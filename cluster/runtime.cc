@@ -17,6 +17,7 @@
 #include "fairlead/registry/failback_registry.h"
 #include "fairlead/registry/registry_options.h"
 #include "fairlead/url/parameter_names.h"
+#include "fairlead/url/url_address.h"
 #include "fairlead/url/url_pool.h"
 
 namespace fairlead {
@@ -182,15 +183,20 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
 
   absl::StatusOr<Hold> Acquire(const std::string& text) {
     if (closed_) return absl::CancelledError("the runtime was shut down");
-    absl::StatusOr<Url> url = Url::Parse(text, pool_);
-    if (!url.ok()) return url.status();
+    absl::StatusOr<UrlParts> parts = ParseLenient(text);
+    if (!parts.ok()) return parts.status();
+    if (!parts->protocol || parts->protocol->empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("registry ", parts->ToString(),
+                                                     " has no scheme; write for example zookeeper://host:2181"));
+    }
+    const Url url = Url::Of(*std::move(parts), pool_);
     const std::string key =
-        absl::StrCat(url->parts().ToIdentityString(), "|", ToAbsl(url->Param("backup")), "|", ToAbsl(url->Param(names::kGroup)));
+        absl::StrCat(url.parts().ToIdentityString(), "|", ToAbsl(url.Param("backup")), "|", ToAbsl(url.Param(names::kGroup)));
     if (const auto known = registries_[key].lock()) return known;
 
-    auto factory = options_.extensions.Registry(url->protocol());
+    auto factory = options_.extensions.Registry(url.protocol());
     if (!factory.ok()) return factory.status();
-    absl::StatusOr<RegistryOptions> parsed = RegistryOptions::Parse(*url);
+    absl::StatusOr<RegistryOptions> parsed = RegistryOptions::Parse(url);
     if (!parsed.ok()) return parsed.status();
     RegistryContext context;
     context.executor = executor();
@@ -198,9 +204,9 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     context.pool = &pool_;
     context.log = &log_;
     context.seed = Mix64(options_.seed + registries_.size());
-    auto backend = (*factory)->Create(*url, context);
+    auto backend = (*factory)->Create(url, context);
     if (!backend.ok()) return backend.status();
-    Hold hold(new Entry{*url, parsed->timeout, FailbackRegistry::Create(*url, *std::move(backend), context)},
+    Hold hold(new Entry{url, parsed->timeout, FailbackRegistry::Create(url, *std::move(backend), context)},
               [weak = weak_from_this()](Entry* entry) {
                 if (const auto self = weak.lock()) self->EndRegistry(std::move(entry->registry));
                 delete entry;

@@ -204,6 +204,7 @@ void ZkSession::AwaitConnection() {
   next_step_ = After(kPatience * session_time_, [this] {
     context_.log->Warn("FL-2-3", options_.address,
                        absl::StrCat("no server found within ", kPatience, " sessions; starting over"));
+    backoff_.Reset();  // the library paces its attempts itself
     ReplaceHandle();
   });
 }
@@ -280,15 +281,18 @@ void ZkSession::Stop(Done done) {
     });
     return;
   }
-  if (stopped_) {
+  if (std::exchange(stopped_, true)) {
+    if (!stop_done_.empty()) {
+      stop_done_.push_back(std::move(done));
+      return;
+    }
     context_.executor->Post([done = std::move(done)]() mutable {
       if (done) done(absl::OkStatus());
     });
     return;
   }
-  stopped_ = true;
   connected_ = false;
-  stop_done_ = std::move(done);
+  stop_done_.push_back(std::move(done));
   next_step_.Cancel();
   pending_.clear();
   // One that is still being opened is closed when it is.
@@ -296,8 +300,8 @@ void ZkSession::Stop(Done done) {
   handle_.reset();
   opened_ = false;
   trouble_ = "stopped";
-  const auto finish = [weak = weak_from_this()](absl::Status status) {
-    if (const auto self = weak.lock()) self->FinishStop(std::move(status));
+  const auto finish = [weak = weak_from_this()](const absl::Status& status) {
+    if (const auto self = weak.lock()) self->FinishStop(status);
   };
   if (helpers_.empty()) {
     context_.executor->Post([finish] { finish(absl::OkStatus()); });
@@ -312,13 +316,15 @@ void ZkSession::Stop(Done done) {
 
 void ZkSession::Abandon() {
   stopped_ = true;
-  stop_done_ = nullptr;
+  stop_done_.clear();
   observer_ = nullptr;
 }
 
-void ZkSession::FinishStop(absl::Status status) {
+void ZkSession::FinishStop(const absl::Status& status) {
   stop_limit_.Cancel();
-  if (Done done = std::exchange(stop_done_, nullptr)) done(std::move(status));
+  for (Done& done : std::exchange(stop_done_, {})) {
+    if (done) done(status);
+  }
 }
 
 void ZkSession::Refuse(Reply reply, ZkCode code, int number) {

@@ -13,6 +13,7 @@
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -119,7 +120,7 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   static void CloseElsewhere(std::shared_ptr<ZkHandle> handle);
   bool RunHelper(const std::string& name, absl::AnyInvocable<void()> work);
   void OnHelperDone(std::uint64_t helper);
-  void FinishStop(absl::Status status);
+  void FinishStop(const absl::Status& status);
 
   template <class Send>
   void Request(std::size_t bytes, Pending pending, const Send& send);
@@ -164,7 +165,7 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   std::uint64_t last_helper_ = 0;
   std::map<std::uint64_t, std::thread> helpers_;
   bool stopped_ = false;
-  Done stop_done_;
+  std::vector<Done> stop_done_;  // empty: not stopping, or stopped
   Timer stop_limit_;
 };
 

@@ -72,6 +72,7 @@ TEST_F(RuntimeTest, WrongInputIsRefusedWithItsRemedy) {
   };
   EXPECT_EQ(code("nosuch://h:1", "consumer://h/a.B").code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(code("nosuch://h:1", "consumer://h/a.B").message(), HasSubstr("memory"));
+  EXPECT_THAT(code("127.0.0.1:2181", "consumer://h/a.B").message(), HasSubstr("zookeeper://"));
   EXPECT_EQ(code("memory://x", "consumer://h").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code("memory://x", "consumer://h:port/a.B").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code("memory://x:nan", "consumer://h/a.B").code(), absl::StatusCode::kInvalidArgument);

@@ -7,6 +7,9 @@ void RegisterUrlVectorKinds(KindTable& kinds);
 void RegisterRoutingKinds(KindTable& kinds);
 void RegisterLoadBalanceKinds(KindTable& kinds);
 void RegisterConfiguratorKinds(KindTable& kinds);
+#ifdef FAIRLEAD_HAS_ZOOKEEPER
+void RegisterZookeeperKinds(KindTable& kinds);
+#endif
 
 void RegisterAllKinds(KindTable& kinds) {
   RegisterUrlKinds(kinds);
@@ -14,6 +17,9 @@ void RegisterAllKinds(KindTable& kinds) {
   RegisterRoutingKinds(kinds);
   RegisterLoadBalanceKinds(kinds);
   RegisterConfiguratorKinds(kinds);
+#ifdef FAIRLEAD_HAS_ZOOKEEPER
+  RegisterZookeeperKinds(kinds);
+#endif
 }
 
 }  // namespace fairlead::conformance

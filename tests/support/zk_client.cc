@@ -25,6 +25,7 @@ void Check(int rc, const std::string& what) {
 // The library's chatter about refused connections is expected in tests that stop servers.
 void DropLog(const char*) {}
 
+// nullptr: the session is over.
 _zhandle* Connect(const std::string& address, int session_ms, const clientid_t* id) {
   _zhandle* const handle =
       zookeeper_init2(address.c_str(), nullptr, session_ms, id, nullptr, ZOO_NO_LOG_CLIENTENV, DropLog);
@@ -34,6 +35,7 @@ _zhandle* Connect(const std::string& address, int session_ms, const clientid_t* 
     if (std::chrono::steady_clock::now() > deadline || is_unrecoverable(handle) != ZOK) {
       const int state = zoo_state(handle);
       zookeeper_close(handle);
+      if (state == ZOO_EXPIRED_SESSION_STATE) return nullptr;
       throw std::runtime_error("not connected to " + address + ", state " + std::to_string(state));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -56,14 +58,20 @@ ZkClient::ZkClient(const std::string& address, const std::string& auth, int sess
 ZkClient::~ZkClient() { zookeeper_close(handle_); }
 
 void ZkClient::Create(const std::string& path, std::string_view data, bool ephemeral) {
-  const ACL_vector* const acl = auth_.empty() ? &ZOO_OPEN_ACL_UNSAFE : &ZOO_CREATOR_ALL_ACL;
+  CreateAs(path, data, ephemeral, auth_.empty());
+}
+
+void ZkClient::CreateOpen(const std::string& path) { CreateAs(path, {}, false, true); }
+
+void ZkClient::CreateAs(const std::string& path, std::string_view data, bool ephemeral, bool open) {
+  const ACL_vector* const acl = open ? &ZOO_OPEN_ACL_UNSAFE : &ZOO_CREATOR_ALL_ACL;
   const auto create = [&] {
     return zoo_create(handle_, path.c_str(), data.data() == nullptr ? "" : data.data(),
                       static_cast<int>(data.size()), acl, ephemeral ? ZOO_EPHEMERAL : 0, nullptr, 0);
   };
   int rc = create();
   if (rc == ZNONODE) {
-    Create(ParentOf(path));
+    CreateAs(ParentOf(path), {}, false, open);
     rc = create();
   }
   if (rc == ZNODEEXISTS) {
@@ -183,7 +191,7 @@ void ExpireSession(const std::string& address, const ZkClientId& id) {
   clientid_t twin{};
   twin.client_id = id.session;
   std::memcpy(twin.passwd, id.password.data(), id.password.size());
-  zookeeper_close(Connect(address, 4000, &twin));
+  while (_zhandle* const handle = Connect(address, 4000, &twin)) zookeeper_close(handle);
 }
 
 std::vector<ZkTreeNode> ReadDubboTree(std::string_view scenario) {

@@ -39,6 +39,8 @@ class ZkClient {
 
   // Missing parents are created, persistent and empty. An existing node keeps its kind and gets the data.
   void Create(const std::string& path, std::string_view data = {}, bool ephemeral = false);
+  // The same for everybody, also from a client with `auth`.
+  void CreateOpen(const std::string& path);
   // Creates many nodes quickly: all requests are sent, then awaited. The parents must exist.
   void CreateMany(const std::vector<std::string>& paths);
   void Set(const std::string& path, std::string_view data);
@@ -55,11 +57,14 @@ class ZkClient {
   ZkClientId id() const;
 
  private:
+  void CreateAs(const std::string& path, std::string_view data, bool ephemeral, bool open);
+
   _zhandle* handle_ = nullptr;
   std::string auth_;
 };
 
-// Ends another client's session at the server: joins it under its id and closes it.
+// Ends another client's session at the server: joins it under its id and closes it, as often as it takes, for the
+// other client joins again meanwhile.
 void ExpireSession(const std::string& address, const ZkClientId& id);
 
 // The znodes of one scenario of tests/data/dubbo_zookeeper_tree.json, in order: parents first.
