@@ -25,7 +25,7 @@ Calls the providers of a service and says who answered.
   --calls N              call N times and print each answer, default 10
   --seconds S            call for S seconds, or until SIGINT or SIGTERM, and print a tally every second
   --interval-ms I        between two calls, default 100
-  --explain              print how the first pick comes about
+  --explain              print at the end how a pick comes about
 
 The argument of call number n is the text n. Exit code 0 when every call was answered, 1 when one failed, 2 for wrong
 arguments, 3 when the registry cannot be reached.
@@ -87,7 +87,6 @@ int Run(const Settings& settings) {
     return directory.status().code() == absl::StatusCode::kUnavailable ? 3 : 2;
   }
   const fairlead::MethodId method = (*directory)->Method(settings.method);
-  if (settings.explain) std::printf("%s", (*directory)->Explain({.method = method}).ToString().c_str());
 
   Tally tally;
   const auto start = SteadyClock::now();
@@ -114,6 +113,7 @@ int Run(const Settings& settings) {
     if (!done()) std::this_thread::sleep_for(settings.interval);
   }
   tally.Print();
+  if (settings.explain) std::printf("%s", (*directory)->Explain({.method = method}).ToString().c_str());
   return tally.failed_calls == 0 ? 0 : 1;
 }
 

@@ -226,7 +226,7 @@ void PickIsExplained(const Orders& orders) {
 }
 
 void Run() {
-  const auto runtime = OrExit(fairlead::Runtime::Create({.extensions = fairlead::DefaultExtensions(), .seed = 1}));
+  const auto runtime = OrExit(fairlead::Runtime::Create({.extensions = fairlead::DefaultExtensions(), .seed = 3}));
   const std::vector<ProviderSpec> specs = {{"hangzhou-1", "hangzhou", 200},
                                            {"hangzhou-2", "hangzhou", 100},
                                            {"shanghai-1", "shanghai", 100},
