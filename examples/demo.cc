@@ -106,7 +106,8 @@ void ProvidersAppear(fairlead::Runtime& runtime, const std::vector<ProviderSpec>
     const auto start = SteadyClock::now();
     providers.push_back(OrExit(Provider::Start(runtime, spec)));
     const double took = MillisUntil([&] { return orders.directory->List({}).size() == providers.size(); }, start);
-    std::printf("  %-11s started, registered and seen in %.1f ms  %s\n", spec.name.c_str(), took, providers.back()->url().c_str());
+    std::printf("  %-11s started, registered and seen in %.1f ms  %s\n", spec.name.c_str(), took,
+                providers.back()->url().c_str());
   }
   Promise(orders.directory->List({}).size() == specs.size(), "the directory lists all of them");
 }

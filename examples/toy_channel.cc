@@ -72,7 +72,8 @@ class TcpChannel::Link : public std::enable_shared_from_this<Link> {
           if (const auto self = weak.lock()) self->OnFrame(number, std::move(reply));
         },
         [weak] {
-          if (const auto self = weak.lock()) self->OnClosed("lost the connection to " + self->host_ + ":" + self->port_);
+          const auto self = weak.lock();
+          if (self != nullptr) self->OnClosed("lost the connection to " + self->host_ + ":" + self->port_);
         });
     for (const auto& [number, request] : std::exchange(waiting_, {})) {
       if (calls_.contains(number)) stream_->Send(number, request);
@@ -145,9 +146,10 @@ absl::StatusOr<std::string> TcpChannel::Call(std::string_view method, std::strin
   if (number == FrameStream::kLeaving) number = next_number_++;
   auto answer = std::make_shared<Answer>();
   auto coming = answer->get_future();
-  asio::post(loop_->context, [link = link_, number, request = std::move(request), answer = std::move(answer)]() mutable {
-    link->Send(number, std::move(request), std::move(answer));
-  });
+  asio::post(loop_->context,
+             [link = link_, number, request = std::move(request), answer = std::move(answer)]() mutable {
+               link->Send(number, std::move(request), std::move(answer));
+             });
   if (coming.wait_for(timeout) == std::future_status::ready) return coming.get();
   asio::post(loop_->context, [link = link_, number] { link->Forget(number); });
   return absl::DeadlineExceededError("no answer from " + url_.parts().Address() + " within " +

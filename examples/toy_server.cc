@@ -29,7 +29,8 @@ struct TcpServer::State {
     self = options.host + ":" + std::to_string(port);
     if (!error) return absl::OkStatus();
     return absl::UnavailableError("cannot listen on " + options.host + ":" + std::to_string(options.port) + ": " +
-                                  error.message() + "; give a numeric address of this machine and a free port, or port 0");
+                                  error.message() +
+                                  "; give a numeric address of this machine and a free port, or port 0");
   }
 
   void Accept() {
