@@ -182,14 +182,13 @@ void ZkSession::OnSuspended() {
   if (!connected_) return;
   connected_ = false;
   trouble_ = "connection lost";
-  // Either way the next step is set before the observer is told, who may stop everything.
   if (watched_bytes_ > kMostWatchedBytes) {
     // With this handle each reconnect would fail on the packet of watches; another one has none to repeat.
     ReplaceHandle();
   } else {
     AwaitConnection();
   }
-  observer_->OnSession(State::kSuspended, false);
+  if (!stopped_) observer_->OnSession(State::kSuspended, false);
 }
 
 void ZkSession::OnSessionOver() {
