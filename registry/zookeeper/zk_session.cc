@@ -1,16 +1,12 @@
 #include "fairlead/registry/zookeeper/zk_session.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <exception>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "fairlead/base/signals_blocked.h"
-
 namespace fairlead::internal {
 namespace {
 
@@ -60,17 +56,20 @@ ZkSession::ZkSession(ZkOptions options, const RegistryContext& context)
       context_(context),
       process_(getpid()),
       gate_(std::make_shared<ZkGate>(*context.executor)),
+      helpers_(std::make_shared<ZkHelpers>(gate_)),
       random_(Mix64(context.seed)),
       backoff_(milliseconds(0), milliseconds(500), milliseconds(30000)),
       session_time_(options_.session) {}
 
 ZkSession::~ZkSession() {
-  // In a forked child the threads are not there and the gate may be held for ever by one of them.
-  if (CheckProcess().ok()) {
-    gate_->Close();
-    if (opened_) CloseElsewhere(std::move(handle_));
+  if (!CheckProcess().ok()) {
+    // In a forked child the threads are not there, to be joined or let go, and one of them may hold the gate
+    // for ever.
+    new std::shared_ptr<ZkHelpers>(helpers_);
+    return;
   }
-  for (auto& [id, thread] : helpers_) thread.detach();
+  gate_->Close();
+  if (opened_) CloseElsewhere(handle_);
 }
 
 absl::Status ZkSession::CheckProcess() const {
@@ -103,17 +102,18 @@ void ZkSession::Open() {
   ZkHandle::Target target{options_.servers, options_.auth, options_.session, std::nullopt};
   if (has_session_) target.resume = id_;
   trouble_ = "resolving the servers' names";
-  const bool started = RunHelper(handle_->thread_name(), [handle = handle_, target = std::move(target),
-                                                          gate = gate_, weak = weak_from_this()]() mutable {
-    const int error = handle->Open(target);
-    gate->Post([handle = std::move(handle), error, weak]() mutable {
-      if (const auto self = weak.lock()) {
-        self->OnOpened(handle, error);
-      } else {
-        CloseElsewhere(std::move(handle));
-      }
-    });
-  });
+  const bool started = helpers_->Run(
+      handle_->thread_name(),
+      [handle = handle_, target = std::move(target), gate = gate_, weak = weak_from_this()]() mutable {
+        const int error = handle->Open(target);
+        gate->Post([handle = std::move(handle), error, weak]() mutable {
+          if (const auto self = weak.lock()) {
+            self->OnOpened(handle, error);
+          } else {
+            CloseElsewhere(handle);
+          }
+        });
+      });
   if (!started) Post([this, handle = handle_] { OnOpened(handle, EAGAIN); });
 }
 
@@ -182,14 +182,13 @@ void ZkSession::OnSuspended() {
   if (!connected_) return;
   connected_ = false;
   trouble_ = "connection lost";
-  // Either way the next step is set before the observer is told, who may stop everything.
   if (watched_bytes_ > kMostWatchedBytes) {
     // With this handle each reconnect would fail on the packet of watches; another one has none to repeat.
     ReplaceHandle();
   } else {
     AwaitConnection();
   }
-  observer_->OnSession(State::kSuspended, false);
+  if (!stopped_) observer_->OnSession(State::kSuspended, false);
 }
 
 void ZkSession::OnSessionOver() {
@@ -228,49 +227,12 @@ void ZkSession::FailPending() {
   }
 }
 
-std::thread ZkSession::StartThread(const std::string& name, absl::AnyInvocable<void()> work) {
-  const SignalsBlocked blocked;
-  return std::thread([name, work = std::move(work)]() mutable {
-    pthread_setname_np(pthread_self(), name.c_str());
-    work();
-  });
-}
-
-bool ZkSession::RunHelper(const std::string& name, absl::AnyInvocable<void()> work) {
-  const std::uint64_t helper = ++last_helper_;
-  try {
-    helpers_.emplace(helper, StartThread(name, [helper, work = std::move(work), gate = gate_,
-                                                weak = weak_from_this()]() mutable {
-                       work();
-                       work = nullptr;
-                       gate->Post([weak, helper] {
-                         if (const auto self = weak.lock()) self->OnHelperDone(helper);
-                       });
-                     }));
-  } catch (const std::exception&) {
-    return false;  // the system has no thread left
-  }
-  return true;
-}
-
-void ZkSession::OnHelperDone(std::uint64_t helper) {
-  if (const auto at = helpers_.find(helper); at != helpers_.end()) {
-    at->second.join();  // it was about to end
-    helpers_.erase(at);
-  }
-  if (stopped_ && helpers_.empty()) FinishStop(absl::OkStatus());
-}
-
 void ZkSession::RetireHandle(std::shared_ptr<ZkHandle> handle) {
-  if (!RunHelper(handle->thread_name(), [handle] { handle->Close(); })) handle->Close();
+  if (!helpers_->Run(handle->thread_name(), [handle] { handle->Close(); })) handle->Close();
 }
 
-void ZkSession::CloseElsewhere(std::shared_ptr<ZkHandle> handle) {
-  try {
-    StartThread(handle->thread_name(), [handle] { handle->Close(); }).detach();
-  } catch (const std::exception&) {
-    handle->Close();
-  }
+void ZkSession::CloseElsewhere(const std::shared_ptr<ZkHandle>& handle) {
+  if (!ZkHelpers::RunDetached(handle->thread_name(), [handle] { handle->Close(); })) handle->Close();
 }
 
 void ZkSession::Stop(Done done) {
@@ -303,10 +265,7 @@ void ZkSession::Stop(Done done) {
   const auto finish = [weak = weak_from_this()](const absl::Status& status) {
     if (const auto self = weak.lock()) self->FinishStop(status);
   };
-  if (helpers_.empty()) {
-    context_.executor->Post([finish] { finish(absl::OkStatus()); });
-    return;
-  }
+  helpers_->WhenIdle([finish] { finish(absl::OkStatus()); });
   stop_limit_ = context_.executor->After(kStopLimit, [finish, address = options_.address] {
     finish(
         absl::DeadlineExceededError(absl::StrCat("ZooKeeper session of ", address, " was not closed within ",

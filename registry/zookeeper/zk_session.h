@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "fairlead/base/random.h"
 #include "fairlead/registry/registry_backend.h"
 #include "fairlead/registry/zookeeper/zk_handle.h"
+#include "fairlead/registry/zookeeper/zk_helpers.h"
 #include "fairlead/registry/zookeeper/zk_options.h"
 
 namespace fairlead::internal {
@@ -116,10 +116,7 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   void RetireHandle(std::shared_ptr<ZkHandle> handle);
   void FailPending();
 
-  static std::thread StartThread(const std::string& name, absl::AnyInvocable<void()> work);
-  static void CloseElsewhere(std::shared_ptr<ZkHandle> handle);
-  bool RunHelper(const std::string& name, absl::AnyInvocable<void()> work);
-  void OnHelperDone(std::uint64_t helper);
+  static void CloseElsewhere(const std::shared_ptr<ZkHandle>& handle);
   void FinishStop(const absl::Status& status);
 
   template <class Send>
@@ -132,6 +129,7 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   const RegistryContext context_;
   const pid_t process_;
   const std::shared_ptr<ZkGate> gate_;
+  const std::shared_ptr<ZkHelpers> helpers_;
   Random random_;
   Backoff backoff_;
   Observer* observer_ = nullptr;
@@ -162,8 +160,6 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   std::unordered_set<std::string> watched_;
   std::size_t watched_bytes_ = 0;
 
-  std::uint64_t last_helper_ = 0;
-  std::map<std::uint64_t, std::thread> helpers_;
   bool stopped_ = false;
   std::vector<Done> stop_done_;  // empty: not stopping, or stopped
   Timer stop_limit_;

@@ -20,6 +20,15 @@
 
 #include "absl/strings/str_cat.h"
 
+// The library forgets, and so leaks, requests that are under way when a handle is closed (ZOOKEEPER-2894).
+extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
+  return "leak:libzookeeper_mt.so";
+}
+// The library formats addresses and times in static buffers that all its handles share (ZOOKEEPER-4810).
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
+  return "race_top:vsprintf";
+}
+
 namespace fairlead {
 namespace {
 
@@ -127,9 +136,9 @@ void ZookeeperServer::Launch() {
                                     "-Dzookeeper.forceSync=no",
                                     "-Dzookeeper.preAllocSize=1024",
                                     "-cp",
-                                    absl::StrCat(std::string(kServerJar), ":", std::string(kQuietJar)),
-                                    "org.apache.zookeeper.server.ZooKeeperServerMain",
-                                    config};
+                                    absl::StrCat(std::string(kServerJar), ":", std::string(kQuietJar))};
+  words.insert(words.end(), options_.begin(), options_.end());
+  words.insert(words.end(), {"org.apache.zookeeper.server.ZooKeeperServerMain", config});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

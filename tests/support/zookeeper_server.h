@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -47,6 +49,9 @@ class ZookeeperServer {
     return Start();
   }
 
+  // More words for the Java machine, from the next Start on, such as "-Dname=value".
+  void set_java_options(std::vector<std::string> options) { options_ = std::move(options); }
+
   bool running() const { return process_ > 0; }
   std::uint16_t port() const { return port_; }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
@@ -61,6 +66,7 @@ class ZookeeperServer {
   std::string Output() const;
 
   std::filesystem::path directory_;
+  std::vector<std::string> options_;
   std::uint16_t port_ = 0;
   bool port_proved_ = false;
   pid_t process_ = 0;

@@ -223,6 +223,21 @@ TEST_F(ZkSessionTest, StopTwiceAndInsideACallback) {
   });
 }
 
+TEST(ZkConnectTest, RefusedCredentialsAreSaidAndTriedAgain) {
+  ZookeeperServer server;
+  server.set_java_options({"-Dzookeeper.DigestAuthenticationProvider.enabled=false"});
+  ASSERT_EQ(server.Start(), absl::OkStatus());
+  ZkProbe probe(server.address(), "session=4000", "alice:secret");
+  probe.Watch("a.B", kProviders);
+  ASSERT_TRUE(probe.Await([&] { return probe.log().count("FL-2-2") > 0; }));
+  server.Stop();
+  server.set_java_options({});
+  ASSERT_EQ(server.Start(), absl::OkStatus());
+  ASSERT_TRUE(probe.AwaitList("a.B", kProviders, {}));
+  EXPECT_THAT(ZkClient(server.address(), "alice:secret").Acl("/dubbo/a.B/providers"),
+              HasSubstr("digest:alice:"));
+}
+
 TEST(ZkConnectTest, ServerThatComesLater) {
   ZookeeperServer server;
   ASSERT_EQ(server.Start(), absl::OkStatus());
