@@ -107,10 +107,4 @@ void HashRing::BuildIndex() {
   }
 }
 
-std::size_t HashRing::FirstAt(std::uint32_t position) const {
-  std::size_t at = first_[position >> shift_];
-  while (at < points_.size() && points_[at].value < position) ++at;
-  return LastOfRun(at == points_.size() ? 0 : at);
-}
-
 }  // namespace fairlead
