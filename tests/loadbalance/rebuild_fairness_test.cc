@@ -14,14 +14,15 @@ using Weights = std::vector<std::int32_t>;
 
 class RebuildFairnessTest : public ::testing::Test {
  protected:
-  std::shared_ptr<const Selector> Build(const SelectorInput& input, const std::shared_ptr<const Selector>& replaced) {
+  std::shared_ptr<const Selector> Build(const SelectorInput& input,
+                                        const std::shared_ptr<const Selector>& replaced) {
     return *policy_->Build(input, replaced.get());
   }
   const std::shared_ptr<const LoadBalance> policy_ = PolicyNamed("roundrobin");
 };
 
-// A light host must not starve, nor a heavy one, because a thread always begins at one place: weights 99 and 1, and a
-// table that differs each time, every 20 picks of every thread.
+// A light host must not starve, nor a heavy one, because a thread always begins at one place: weights 99 and
+// 1, and a table that differs each time, every 20 picks of every thread.
 TEST_F(RebuildFairnessTest, ALightHostGetsItsShareOnEveryThread) {
   const MemberList ways[] = {MemberList(Weights{99, 1, 0}), MemberList(Weights{99, 1})};
   constexpr int kRebuilds = 4000, kPicks = 20;
@@ -59,7 +60,8 @@ TEST_F(RebuildFairnessTest, ASlowThreadReachesEveryMember) {
   EXPECT_LE(never, 5);
 }
 
-// Consumers that start together, each with one call: the calls spread by weight, they do not all meet the first.
+// Consumers that start together, each with one call: the calls spread by weight, they do not all meet the
+// first.
 TEST_F(RebuildFairnessTest, ManyFreshConsumersDoNotMeetOnOneProvider) {
   const MemberList members(Weights{5, 3, 2});
   std::vector<int> counts(3);
@@ -73,7 +75,8 @@ TEST_F(RebuildFairnessTest, ManyFreshConsumersDoNotMeetOnOneProvider) {
   }
   const double shares[] = {0.5, 0.3, 0.2};
   for (int i = 0; i < 3; ++i) {
-    EXPECT_NEAR(counts[i], kConsumers * shares[i], 5 * std::sqrt(kConsumers * shares[i] * (1 - shares[i]))) << i;
+    EXPECT_NEAR(counts[i], kConsumers * shares[i], 5 * std::sqrt(kConsumers * shares[i] * (1 - shares[i])))
+        << i;
   }
 }
 
