@@ -18,7 +18,7 @@ std::uint32_t RingPosition(std::span<const std::string_view> key);
 // Dubbo's consistent hash ring, point by point: member i of `addresses` owns nodes / 4 * 4 points, a point that several
 // members share belongs to the last of them, and a position belongs to the next point at or after it, around the ring.
 //
-// Building: nodes / 4 MD5 sums a member that `like` does not know, and a sort of their points; 8 bytes a point and
+// Building: nodes / 4 MD5 sums a member that `like` does not know, and a linear sort; 8 bytes a point and
 // about 2 for the index. Owner: constant on average. Immutable; thread-safe.
 class HashRing {
  public:
