@@ -53,6 +53,9 @@ struct Leaf {
   std::string policy;  // as named by the first member
   std::string method;  // whose parameters count; "" when no method has its own
   std::shared_ptr<const Selector> selector;  // nullptr: every pick answers `error`
+  // What held the position of a policy that has one, while there is a single member: it does not move then, and a
+  // successor with more members goes on from it. nullptr otherwise.
+  std::shared_ptr<const Selector> position;
   absl::Status error;
 };
 

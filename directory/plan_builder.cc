@@ -127,8 +127,9 @@ void PlanBuilder::Expand(std::size_t link, InvokerSet set, double probability, c
   }
 }
 
-const Selector* PlanBuilder::Replaced(const PlanKey& key, const std::string& method, std::size_t branch,
-                                      std::size_t branches, const std::string& policy) const {
+std::shared_ptr<const Selector> PlanBuilder::Replaced(const PlanKey& key, const std::string& method,
+                                                      std::size_t branch, std::size_t branches,
+                                                      const std::string& policy) const {
   if (previous_ == nullptr) return nullptr;
   for (std::size_t i = 0; i < previous_->classes.size(); ++i) {
     const MethodClass& before = previous_->classes[i];
@@ -142,13 +143,14 @@ const Selector* PlanBuilder::Replaced(const PlanKey& key, const std::string& met
     }
     if (plan == nullptr || plan->branches.size() != branches) return nullptr;
     const Leaf& leaf = *plan->branches[branch].leaf;
-    return leaf.policy == policy ? leaf.selector.get() : nullptr;
+    if (leaf.policy != policy) return nullptr;
+    return leaf.position != nullptr ? leaf.position : leaf.selector;
   }
   return nullptr;
 }
 
 std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const std::string& method,
-                                                  const Selector* replaced) {
+                                                  std::shared_ptr<const Selector> replaced) {
   auto leaf = std::make_shared<Leaf>();
   if (draft.set.empty()) {
     leaf->error = NobodyLeft(snapshot_, method, draft.emptied_by);
@@ -186,6 +188,7 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const std:
 
   if (members.size() == 1) {
     leaf->selector = std::make_shared<SoleSelector>(members.front().provider->slot);
+    if ((*policy)->per_method()) leaf->position = std::move(replaced);
   } else {
     SelectorInput input;
     input.by_rank = members;
@@ -194,7 +197,7 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const std:
     input.compat = snapshot_.compat;
     input.seed = snapshot_.seed;
     input.now_ms = snapshot_.wall_ms;
-    auto selector = (*policy)->Build(input, replaced);
+    auto selector = (*policy)->Build(input, replaced.get());
     if (selector.ok()) {
       leaf->selector = *std::move(selector);
     } else {

@@ -21,7 +21,7 @@ namespace {
 constexpr std::int32_t kDefaultNodes = 160;
 constexpr std::size_t kMostPoints = std::size_t{1} << 26;
 // How many points of members that are down a pick steps over before it leaves the rest to the caller.
-constexpr int kMostSteps = 256;
+constexpr std::size_t kMostSteps = 256;
 
 struct HashParameters {
   std::uint32_t nodes = 0;
@@ -99,14 +99,12 @@ class RingSelector final : public Selector {
   }
 
   Slot Select(const Invocation& invocation, PickContext&) const override {
-    const std::size_t first = ring_.FirstAt(PositionOf(invocation, parameters_.arguments));
-    std::size_t at = first;
-    for (int step = 0; step < kMostSteps; ++step) {
-      const Owner& owner = owners_[ring_.points()[at].member];
-      if (owner.state == nullptr || !owner.state->down()) return owner.slot;
-      at = ring_.After(at);
-    }
-    return owners_[ring_.points()[first].member].slot;
+    const std::uint32_t position = PositionOf(invocation, parameters_.arguments);
+    const std::uint32_t up = ring_.Owner(position, kMostSteps, [this](std::uint32_t member) {
+      const InvokerState* state = owners_[member].state;
+      return state == nullptr || !state->down();
+    });
+    return owners_[up != HashRing::kUnknown ? up : ring_.Owner(position)].slot;
   }
 
   std::string Describe() const override {

@@ -1,6 +1,7 @@
 #include "fairlead/loadbalance/hash_ring.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <iterator>
@@ -34,6 +35,25 @@ class Md5 {
 
 bool Before(const HashRing::Point& a, const HashRing::Point& b) {
   return a.value != b.value ? a.value < b.value : a.member < b.member;
+}
+
+// REQUIRES: points in order of members. Linear: three stable passes over the digits of the value, after which those of
+// one value still are in order of members.
+void SortByValue(std::vector<HashRing::Point>& points) {
+  constexpr unsigned kBits = 11;
+  constexpr std::size_t kDigits = std::size_t{1} << kBits;
+  if (points.size() < kDigits) {
+    std::sort(points.begin(), points.end(), Before);
+    return;
+  }
+  std::vector<HashRing::Point> sorted(points.size());
+  for (unsigned shift = 0; shift < 32; shift += kBits) {
+    std::array<std::uint32_t, kDigits + 1> begin{};
+    for (const HashRing::Point& point : points) ++begin[(point.value >> shift) % kDigits + 1];
+    for (std::size_t digit = 0; digit < kDigits; ++digit) begin[digit + 1] += begin[digit];
+    for (const HashRing::Point& point : points) sorted[begin[(point.value >> shift) % kDigits]++] = point;
+    points.swap(sorted);
+  }
 }
 
 }  // namespace
@@ -71,7 +91,7 @@ HashRing::HashRing(std::span<const std::string_view> addresses, std::uint32_t no
       for (const std::uint32_t value : RingPoints(addresses[i], node)) fresh.push_back({value, i});
     }
   }
-  std::sort(fresh.begin(), fresh.end(), Before);
+  SortByValue(fresh);
   if (like == nullptr) {
     points_ = std::move(fresh);
   } else {
@@ -105,12 +125,6 @@ void HashRing::BuildIndex() {
     while (at < points_.size() && points_[at].value < begin) ++at;
     first_[bucket] = at;
   }
-}
-
-std::size_t HashRing::FirstAt(std::uint32_t position) const {
-  std::size_t at = first_[position >> shift_];
-  while (at < points_.size() && points_[at].value < position) ++at;
-  return LastOfRun(at == points_.size() ? 0 : at);
 }
 
 }  // namespace fairlead

@@ -18,7 +18,7 @@ std::uint32_t RingPosition(std::span<const std::string_view> key);
 // Dubbo's consistent hash ring, point by point: member i of `addresses` owns nodes / 4 * 4 points, a point that several
 // members share belongs to the last of them, and a position belongs to the next point at or after it, around the ring.
 //
-// Building: nodes / 4 MD5 sums a member that `like` does not know, and a sort of their points; 8 bytes a point and
+// Building: nodes / 4 MD5 sums a member that `like` does not know, and a linear sort; 8 bytes a point and
 // about 2 for the index. Owner: constant on average. Immutable; thread-safe.
 class HashRing {
  public:
@@ -34,19 +34,32 @@ class HashRing {
     std::uint32_t member;
     friend bool operator==(const Point&, const Point&) = default;
   };
-  // Where the owner of `position` stands in points(); At(FirstAt(position)).member is the owner.
-  std::size_t FirstAt(std::uint32_t position) const;
-  // The next distinct value's owner after the point at `at`, around the ring.
-  std::size_t After(std::size_t at) const { return LastOfRun(at + 1 == points_.size() ? 0 : at + 1); }
-  std::uint32_t Owner(std::uint32_t position) const { return points_[FirstAt(position)].member; }
+  // The owner of `position` on the ring of those members alone for whom `present(member)` is true: the last present
+  // member of the first point at or after it that has one. kUnknown when `look_at_most` points have none.
+  template <class Present>
+  std::uint32_t Owner(std::uint32_t position, std::size_t look_at_most, Present&& present) const {
+    std::size_t at = LowerBound(position);
+    std::uint32_t owner = kUnknown;
+    for (std::size_t looked = 0; looked < look_at_most && looked < points_.size(); ++looked) {
+      const Point& point = points_[at];
+      if (present(point.member)) owner = point.member;
+      if (++at == points_.size()) at = 0;
+      if (owner != kUnknown && points_[at].value != point.value) break;
+    }
+    return owner;
+  }
+  std::uint32_t Owner(std::uint32_t position) const {
+    return Owner(position, points_.size(), [](std::uint32_t) { return true; });
+  }
 
   std::span<const Point> points() const { return points_; }  // ascending by (value, member)
 
  private:
-  // Of points of one value the last counts.
-  std::size_t LastOfRun(std::size_t at) const {
-    while (at + 1 < points_.size() && points_[at + 1].value == points_[at].value) ++at;
-    return at;
+  // The first point at or after the position, around the ring.
+  std::size_t LowerBound(std::uint32_t position) const {
+    std::size_t at = first_[position >> shift_];
+    while (at < points_.size() && points_[at].value < position) ++at;
+    return at == points_.size() ? 0 : at;
   }
   void BuildIndex();
 

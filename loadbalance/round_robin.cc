@@ -14,6 +14,7 @@
 
 #include "fairlead/base/hash.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/loadbalance/draw.h"
 #include "fairlead/loadbalance/smooth_schedule.h"
 #include "fairlead/loadbalance/spread_order.h"
 #include "fairlead/loadbalance/weighted_draw.h"
@@ -23,7 +24,8 @@ namespace fairlead {
 namespace {
 
 constexpr std::string_view kScope = "roundrobin.scope";
-constexpr std::size_t kScheduleCap = 4096;
+constexpr std::string_view kCap = "roundrobin.cap";
+constexpr std::int64_t kDefaultCap = 4096, kLargestCap = 65'536;
 constexpr std::size_t kCells = 64;
 constexpr std::int64_t kKeepDepartedMs = 60'000;  // Dubbo's RECYCLE_PERIOD
 
@@ -55,7 +57,7 @@ class ScheduleOrder {
   std::uint64_t Nth(std::uint64_t n) const {
     return n < steps_.size() ? n : loop_ + (n - loop_) % (steps_.size() - loop_);
   }
-  std::uint64_t Anywhere(std::uint64_t bits) const { return loop_ + Random(bits).Below(steps_.size() - loop_); }
+  std::uint64_t Anywhere(std::uint64_t bits) const { return loop_ + Spread(bits, steps_.size() - loop_).index; }
   std::string Describe() const { return absl::StrCat("a loop of ", steps_.size() - loop_, " turns"); }
 
  private:
@@ -70,7 +72,7 @@ class LongOrder {
   std::uint64_t Next(std::uint64_t position) const { return SpreadOrder::Next(position); }
   Slot At(std::uint64_t position) const { return spread_.At(position); }
   std::uint64_t Nth(std::uint64_t n) const { return SpreadOrder::Nth(0, n); }
-  std::uint64_t Anywhere(std::uint64_t bits) const { return Mix64(bits); }
+  std::uint64_t Anywhere(std::uint64_t bits) const { return bits; }
   std::string Describe() const { return "a low-discrepancy order"; }
 
  private:
@@ -90,7 +92,7 @@ struct Cursors {
   }
 
   std::array<Cell, kCells> cells;
-  std::atomic<std::int32_t> leader{-1};  // the cell of the thread that began with the first step
+  std::atomic<std::int32_t> leader{-1};  // the cell of the thread that picked first, whose place a successor takes over
   Cell turns;                            // taken by all threads, for roundrobin.scope=global
 };
 
@@ -210,23 +212,24 @@ class OrderSelector final : public RoundRobinSelector {
     const std::size_t cell = context.thread % kCells;
     std::atomic<std::uint64_t>& cursor = cursors_.cells[cell].position;
     std::uint64_t position = cursor.load(std::memory_order_relaxed);
-    if (position == Cursors::kUnset) position = Start(static_cast<std::int32_t>(cell), context.peek);
+    if (position == Cursors::kUnset) position = Start(static_cast<std::int32_t>(cell), context);
     if (!context.peek) cursor.store(order_.Next(position), std::memory_order_relaxed);
     return order_.At(position);
   }
 
   std::string Describe() const override { return DescribeTurns(order_.Describe()); }
   bool scheduled() const override { return std::is_same_v<Order, ScheduleOrder>; }
-  std::uint64_t Anywhere(std::uint64_t bits) const { return order_.Anywhere(bits ^ seed_); }
+  std::uint64_t Anywhere(std::uint64_t bits) const { return order_.Anywhere(Mix64(bits ^ seed_)); }
 
  private:
-  // A phase of its own for each thread keeps threads and consumers that start together from calling in step.
-  std::uint64_t Start(std::int32_t cell, bool peek) const {
+  // A phase of its own for each thread keeps threads, and consumers that start together, from calling in step. It is
+  // drawn anew for every table: a fixed one would show a slow thread the same stretch of every table.
+  std::uint64_t Start(std::int32_t cell, PickContext& context) const {
     std::int32_t leader = cursors_.leader.load(std::memory_order_relaxed);
-    if (leader < 0 && (peek || cursors_.leader.compare_exchange_strong(leader, cell, std::memory_order_relaxed))) {
-      return 0;
+    if (leader < 0 && !context.peek) {
+      cursors_.leader.compare_exchange_strong(leader, cell, std::memory_order_relaxed);
     }
-    return order_.Anywhere(Mix64(seed_ ^ Mix64(static_cast<std::uint64_t>(cell))));
+    return order_.Anywhere(context.random.Next());
   }
 
   std::uint64_t LeadPosition() const override {
@@ -299,6 +302,8 @@ class RoundRobinLoadBalance final : public LoadBalance {
                                                         const Selector* replaced) const override {
     const auto* before = dynamic_cast<const RoundRobinSelector*>(replaced);
     const bool global = input.consumer.Param(kScope) == "global";
+    const auto cap = static_cast<std::size_t>(
+        std::clamp<std::int64_t>(input.consumer.IntParam(kCap, kDefaultCap), 1, kLargestCap));
     const std::uint64_t seed = HashBytes(input.method, input.seed);
     std::vector<Seat> seats = SeatsOf(input);
     std::vector<Slot> slots;
@@ -310,18 +315,18 @@ class RoundRobinLoadBalance final : public LoadBalance {
     // The same members in the same order take turns as before: every thread keeps its place.
     const bool same = before != nullptr && before->global() == global && before->seats() == seats;
     // Beyond the cap there is no schedule with credits, so there is nothing to keep.
-    if (seats.size() <= kScheduleCap) {
+    if (seats.size() <= cap) {
       if (same && !before->first_credits().empty()) {
         credits = before->first_credits();
       } else {
         credits = Inherit(seats, before == nullptr ? std::vector<Credit>() : before->CreditsNow(), input);
       }
-      schedule = SmoothSchedule::Make(MakeAutomaton(seats, credits), kScheduleCap);
+      schedule = SmoothSchedule::Make(MakeAutomaton(seats, credits), cap);
     }
     const bool exact = schedule.has_value();
     if (!exact) {
       credits.clear();
-      schedule = SmoothSchedule::Make(SmoothAutomaton(weights), kScheduleCap);
+      schedule = SmoothSchedule::Make(SmoothAutomaton(weights), cap);
     }
     if (schedule) {
       return Finish(std::make_shared<OrderSelector<ScheduleOrder>>(std::move(seats), std::move(credits), global, seed,

@@ -11,7 +11,6 @@
 #include "fairlead/tests/support/member_list.h"
 #include "fairlead/url/typed.h"
 #include "fairlead/url/url_parts.h"
-
 #include "java_answers.h"
 #include "runner.h"
 
@@ -50,7 +49,8 @@ Json AnswerWarmup(const Case& c) {
 // Where the library takes the default for a number that cannot be read, Java fails every call.
 bool ThrowsInJava(const Member& member, const std::string& method) {
   const UrlParts& url = member.provider->effective.parts();
-  if (url.ServiceInterface() == "org.apache.dubbo.registry.RegistryService") return !IntParam(url, "weight", 1).ok();
+  if (url.ServiceInterface() == "org.apache.dubbo.registry.RegistryService")
+    return !IntParam(url, "weight", 1).ok();
   const absl::StatusOr<std::int32_t> weight = MethodIntParam(url, method, "weight", kDefaultWeight);
   if (!weight.ok()) return true;
   const std::int64_t timestamp = member.provider->effective.timestamp_ms();
@@ -88,7 +88,8 @@ absl::StatusOr<Json> Owners(const Case& c) {
   for (const Json& call : c.in.at("calls")) {
     std::vector<Argument> arguments;
     for (const Json& argument : call) {
-      arguments.push_back(argument.is_null() ? Argument{"", true} : Argument{argument.get_ref<const std::string&>()});
+      arguments.push_back(argument.is_null() ? Argument{"", true}
+                                             : Argument{argument.get_ref<const std::string&>()});
     }
     Invocation invocation;
     invocation.arguments = arguments;
@@ -162,7 +163,8 @@ Json AnswerRr(const Case& c) {
   return letters;
 }
 
-std::vector<double> Histogram(const std::string& algorithm, MemberList& members, const std::string& method, int n) {
+std::vector<double> Histogram(const std::string& algorithm, MemberList& members, const std::string& method,
+                              int n) {
   const auto policy = PolicyNamed(algorithm);
   Random random(42);
   PickContext context{random};
@@ -175,13 +177,32 @@ std::vector<double> Histogram(const std::string& algorithm, MemberList& members,
   return hist;
 }
 
+// As many leases as the case says, for as long as it is judged.
+class Leases {
+ public:
+  void Take(InvokerState& state, int count) {
+    for (int lease = 0; lease < count; ++lease) {
+      state.TryAcquire();
+      held_.push_back(&state);
+    }
+  }
+  Leases() = default;
+  Leases(const Leases&) = delete;
+  Leases& operator=(const Leases&) = delete;
+  ~Leases() {
+    for (InvokerState* state : held_) state->Release();
+  }
+
+ private:
+  std::vector<InvokerState*> held_;
+};
+
 Outcome JudgeDist(const Case& c) {
   const std::string method = MethodOf(c.in);
   MemberList members = MembersOf(c.in.at("providers"), method);
+  Leases leases;
   const Json active = c.in.value("active", Json::array());
-  for (std::size_t i = 0; i < active.size(); ++i) {
-    for (int lease = 0; lease < active[i].get<int>(); ++lease) members.state(i).TryAcquire();
-  }
+  for (std::size_t i = 0; i < active.size(); ++i) leases.Take(members.state(i), active[i]);
   const int n = c.in.at("n");
   const std::vector<double> hist = Histogram(c.in.at("lb"), members, method, n);
   Outcome outcome{true, hist};
@@ -189,8 +210,24 @@ Outcome JudgeDist(const Case& c) {
   for (std::size_t i = 0; i < share.size(); ++i) {
     outcome.passed &= std::abs(hist.at(i) / n - share[i]) <= c.out.at("tolerance").get<double>();
   }
-  for (std::size_t i = 0; i < active.size(); ++i) {
-    for (int lease = 0; lease < active[i].get<int>(); ++lease) members.state(i).Release();
+  return outcome;
+}
+
+// Both histograms are samples of n, so they differ by sqrt(2) times what one sample does.
+Outcome JudgeHistogram(const Case& c) {
+  constexpr double kSigmas = 5;
+  const std::string method = MethodOf(c.in);
+  MemberList members = MembersOf(c.in.at("providers"), method);
+  Leases leases;
+  const Json status = c.in.value("status", Json::array());
+  for (std::size_t i = 0; i < status.size(); ++i) leases.Take(members.state(i), status[i].value("active", 0));
+  const int n = c.in.at("n");
+  const std::vector<double> hist = Histogram(c.in.at("algorithm"), members, method, n);
+  Outcome outcome{true, hist};
+  const auto expected = c.out.at("hist").get<std::vector<double>>();
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double share = (hist.at(i) + expected[i]) / (2.0 * n);
+    outcome.passed &= std::abs(hist[i] - expected[i]) <= kSigmas * std::sqrt(2 * n * share * (1 - share));
   }
   return outcome;
 }
@@ -202,6 +239,8 @@ void RegisterLoadBalanceKinds(KindTable& kinds) {
   kinds.Add("invoker_weight", ExactKind(AnswerInvokerWeight));
   kinds.Add("lb_consistenthash", ExactKind(AnswerConsistentHash));
   kinds.Add("lb_roundrobin", ExactKind(AnswerRoundRobin));
+  kinds.Add("lb_histogram.random", JudgedKind(JudgeHistogram));
+  kinds.Add("lb_histogram.leastactive", JudgedKind(JudgeHistogram));
   kinds.Add("routing.warmup", ExactKind(AnswerWarmup));
   kinds.Add("routing.chash", ExactKind(AnswerChash));
   kinds.Add("routing.mparam", ExactKind(AnswerMethodParameter));

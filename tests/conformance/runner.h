@@ -19,8 +19,8 @@ namespace fairlead::conformance {
 using Json = nlohmann::json;
 
 struct Case {
-  // The file's name for generated corpora (`is_match`), `registry.<group>` or `routing.<kind>` for curated
-  // vectors.
+  // The file's name for generated corpora (`is_match`; `lb_histogram.<policy>`), `registry.<group>` or
+  // `routing.<kind>` for curated vectors.
   std::string kind;
   std::string id;     // first 12 hex digits of the SHA-256 of the canonical `in`
   std::string file;   // without the folder

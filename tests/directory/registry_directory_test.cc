@@ -357,6 +357,25 @@ TEST_F(RegistryDirectoryTest, ExplainTakesNoLeaseAndMovesNoPosition) {
   EXPECT_EQ(with, without) << "nine picks are three rounds";
 }
 
+TEST_F(RegistryDirectoryTest, ASingleProviderMovesNoPosition) {
+  Start("consumer://10.0.0.9/com.acme.Orders?loadbalance=roundrobin&roundrobin.scope=global");
+  const std::vector<std::string> all = {"10.0.0.1", "10.0.0.2", "10.0.0.3"};
+  Open(all);
+  EXPECT_EQ(PickAddress(), kA);
+  EXPECT_EQ(PickAddress(), kB);
+  // Two lists of one, so that the position outlives a second leaf that does not move it.
+  for (const char* alone : {"10.0.0.1", "10.0.0.3"}) {
+    Providers({alone});
+    executor_.RunReady();
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(PickAddress(), std::string(alone) + ":20880");
+  }
+  Providers(all);
+  executor_.RunReady();
+  std::string turns;
+  for (int i = 0; i < 6; ++i) turns += PickAddress().substr(7, 1);
+  EXPECT_EQ(turns, "312312");
+}
+
 TEST_F(RegistryDirectoryTest, WithSelectedHandsOverAnInvoker) {
   Open({"10.0.0.1"});
   std::string seen;

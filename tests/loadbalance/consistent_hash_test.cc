@@ -151,6 +151,31 @@ TEST_F(ConsistentHashTest, AMemberThatIsDownGivesItsCallsToTheNextPoints) {
   EXPECT_LT(selector->Select(invocation, context_), 10u) << "all down: still a member";
 }
 
+// Two registrations of one address share every point; while the later one is down they are the earlier one's.
+TEST_F(ConsistentHashTest, AMemberThatIsDownGivesASharedPointToItsOtherOwner) {
+  std::vector<std::string> urls = Urls(6);
+  urls.push_back(urls[2] + "&version=2.0");
+  MemberList members(urls, "");
+  const SelectorInput input = members.Input();
+  const auto selector = *policy_->Build(input, nullptr);
+  int moved = 0;
+  for (int i = 0; i < 2000; ++i) {
+    Invocation invocation;
+    invocation.hash_key = static_cast<std::uint32_t>(Mix64(static_cast<std::uint64_t>(i)));
+    const Slot before = selector->Select(invocation, context_);
+    EXPECT_NE(before, 2u) << "the later registration owns what both have";
+    members.state(6).SetDown(true);
+    const Slot owner = selector->Select(invocation, context_);
+    ASSERT_EQ(owner, before == 6 ? 2u : before);
+    if (i < 50) {
+      ASSERT_EQ(*policy_->SelectUnplanned(input, invocation, context_), owner);
+    }
+    moved += owner != before;
+    members.state(6).SetDown(false);
+  }
+  EXPECT_GT(moved, 150);
+}
+
 TEST_F(ConsistentHashTest, ASuccessorTakesOverTheRing) {
   const MemberList before(Urls(30), "");
   MemberList after;

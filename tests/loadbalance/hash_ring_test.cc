@@ -127,17 +127,43 @@ TEST(HashRingTest, OnlyTheKeysOfALeavingMemberMove) {
   EXPECT_NEAR(moved, 1000, 400);
 }
 
-TEST(HashRingTest, AfterVisitsEveryValueOnceInOrder) {
-  const Addresses twice{"10.0.0.1:1", "10.0.0.2:1", "10.0.0.1:1"};
-  const HashRing ring(twice, 16);
-  std::size_t at = ring.FirstAt(0);
-  std::vector<std::uint32_t> values;
-  for (int i = 0; i < 32; ++i) {
-    values.push_back(ring.points()[at].value);
-    at = ring.After(at);
+TEST(HashRingTest, ReadForSomeItIsTheRingOfThose) {
+  Random random(47);
+  for (int round = 0; round < 40; ++round) {
+    // Every address is there about twice, so that most points are shared.
+    std::vector<std::string> all;
+    for (int i = 0; i < 24; ++i) all.push_back(Hosts(0, 12)[random.Below(12)]);
+    std::vector<std::uint32_t> ranks;
+    std::vector<bool> present(all.size());
+    Addresses some;
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+      if (random.Below(3) == 0) continue;
+      present[i] = true;
+      ranks.push_back(i);
+      some.push_back(all[i]);
+    }
+    const HashRing ring(Views(all), 16), alone(some, 16);
+    const auto is_present = [&](std::uint32_t member) { return present[member]; };
+    const auto expect_equal = [&](std::uint32_t position) {
+      ASSERT_EQ(ring.Owner(position, ring.points().size(), is_present), ranks[alone.Owner(position)])
+          << round << ' ' << position;
+    };
+    for (const HashRing::Point& point : ring.points()) {
+      expect_equal(point.value);
+      expect_equal(point.value + 1);
+    }
+    for (int i = 0; i < 200; ++i) expect_equal(static_cast<std::uint32_t>(random.Next()));
   }
-  EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
-  EXPECT_EQ(at, ring.FirstAt(0));
+}
+
+TEST(HashRingTest, LooksAtAsManyPointsAsAllowed) {
+  const auto hosts = Hosts(0, 3);
+  const HashRing ring(Views(hosts), 16);
+  for (std::size_t limit : {std::size_t{0}, std::size_t{1}, std::size_t{10}, std::size_t{48}, std::size_t{1000}}) {
+    std::size_t looked = 0;
+    EXPECT_EQ(ring.Owner(7, limit, [&](std::uint32_t) { return ++looked > 1000; }), HashRing::kUnknown);
+    EXPECT_EQ(looked, std::min<std::size_t>(limit, 48));
+  }
 }
 
 }  // namespace

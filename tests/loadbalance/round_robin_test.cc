@@ -22,7 +22,8 @@ class RoundRobinTest : public ::testing::Test {
     return *policy_->Build(input, replaced.get());
   }
   Slot Pick(const SelectorPtr& selector, std::uint32_t thread = 0, bool peek = false) {
-    PickContext context{random_, thread, peek};
+    Random copy = random_;
+    PickContext context{peek ? copy : random_, thread, peek};
     return selector->Select({}, context);
   }
   std::string Picks(const SelectorPtr& selector, int n, std::uint32_t thread = 0) {
@@ -30,23 +31,32 @@ class RoundRobinTest : public ::testing::Test {
     for (int i = 0; i < n; ++i) text += static_cast<char>('a' + Pick(selector, thread));
     return text;
   }
+  // A generator whose first number is 0, so that the thread that draws it begins with the first step.
+  static constexpr Random FirstDrawIsZero() { return Random(0 - std::uint64_t{0xa0761d6478bd642f}); }
+
   const std::shared_ptr<const LoadBalance> policy_ = MakeRoundRobinLoadBalance();
-  Random random_;
+  Random random_ = FirstDrawIsZero();
 };
+
+TEST_F(RoundRobinTest, TheFixturesFirstDrawIsZero) { EXPECT_EQ(random_.Next(), 0u); }
 
 using Weights = std::vector<std::int32_t>;
 
 TEST_F(RoundRobinTest, EveryMethodHasAPositionOfItsOwn) { EXPECT_TRUE(policy_->per_method()); }
 
-TEST_F(RoundRobinTest, TheFirstThreadFollowsDubbosOrderFromTheStart) {
+TEST_F(RoundRobinTest, AThreadFollowsDubbosOrderFromARandomStep) {
   const MemberList members(Weights{5, 1, 1});
   EXPECT_EQ(Picks(Build(members.Input()), 14), "aabacaaaabacaa");
+  std::map<std::string, int> seen;
+  for (int i = 0; i < 70; ++i) ++seen[Picks(Build(members.Input()), 7)];
+  const std::string twice = "aabacaaaabacaa";
+  for (const auto& [text, count] : seen) EXPECT_NE(twice.find(text), std::string::npos) << text;
+  EXPECT_EQ(seen.size(), 7u) << "every step is a beginning";
 }
 
-TEST_F(RoundRobinTest, OtherThreadsWalkTheSameLoopFromElsewhere) {
+TEST_F(RoundRobinTest, ThreadsWalkTheSameLoopFromDifferentSteps) {
   const MemberList members(Weights(100, 1));
   const SelectorPtr selector = Build(members.Input());
-  EXPECT_EQ(Pick(selector, 3), 0u) << "whichever thread comes first";
   std::map<Slot, int> starts;
   for (std::uint32_t thread = 4; thread < 60; ++thread) {
     const Slot start = Pick(selector, thread);
@@ -56,17 +66,16 @@ TEST_F(RoundRobinTest, OtherThreadsWalkTheSameLoopFromElsewhere) {
   EXPECT_GT(starts.size(), 30u);
 }
 
-TEST_F(RoundRobinTest, PhasesFollowTheSeed) {
+TEST_F(RoundRobinTest, PhasesFollowTheThreadsGenerators) {
   const MemberList members(Weights(1000, 1));
-  SelectorInput input = members.Input();
-  const SelectorPtr one = Build(input), same = Build(input);
-  input.seed = 8;
-  const SelectorPtr other = Build(input);
+  const SelectorPtr one = Build(members.Input()), other = Build(members.Input());
   int differ = 0;
   for (std::uint32_t thread = 0; thread < 10; ++thread) {
+    random_ = Random(thread);
     const Slot start = Pick(one, thread);
-    EXPECT_EQ(Pick(same, thread), start);
-    differ += Pick(other, thread) != start;
+    random_ = Random(thread);
+    EXPECT_EQ(Pick(other, thread), start);
+    differ += Pick(Build(members.Input()), thread) != start;
   }
   EXPECT_GE(differ, 8);
 }
@@ -142,16 +151,26 @@ TEST_F(RoundRobinTest, LongLoopsKeepTheSharesClosely) {
   }
 }
 
+TEST_F(RoundRobinTest, TheCapIsAParameter) {
+  const MemberList members(Weights{5, 1, 1});
+  using ::testing::HasSubstr;
+  EXPECT_THAT(Build(members.Input("", "&roundrobin.cap=6"))->Describe(), HasSubstr("low-discrepancy"));
+  EXPECT_THAT(Build(members.Input("", "&roundrobin.cap=7"))->Describe(), HasSubstr("7 turns"));
+  EXPECT_THAT(Build(members.Input("", "&roundrobin.cap=many"))->Describe(), HasSubstr("7 turns"));
+}
+
 TEST_F(RoundRobinTest, TheSameListGoesOnForEveryThread) {
   const MemberList members(Weights{5, 1, 1});
   const SelectorInput input = members.Input();
-  SelectorPtr moving = Build(input);
-  const SelectorPtr still = Build(input);
+  SelectorPtr selector = Build(input);
+  std::vector<std::string> texts(5);
   for (int round = 0; round < 30; ++round) {
-    for (std::uint32_t thread = 0; thread < 5; ++thread) {
-      EXPECT_EQ(Pick(moving, thread), Pick(still, thread)) << round << ' ' << thread;
-    }
-    moving = Build(input, moving);
+    for (std::uint32_t thread = 0; thread < 5; ++thread) texts[thread] += Picks(selector, 1, thread);
+    selector = Build(input, selector);
+  }
+  for (const std::string& text : texts) {
+    EXPECT_EQ(text.substr(7), text.substr(0, text.size() - 7)) << "a loop of seven, unbroken";
+    EXPECT_NE(std::string("aabacaaaabacaa").find(text.substr(0, 7)), std::string::npos) << text;
   }
 }
 
@@ -186,6 +205,7 @@ TEST_F(RoundRobinTest, ExactAcrossChangesOfListWeightsAndOrder) {
   for (int life = 0; life < 60; ++life) {
     Oracle oracle;
     SelectorPtr selector;
+    random_ = FirstDrawIsZero();
     const std::string scope = life % 2 == 0 ? "" : "&roundrobin.scope=global";
     for (int phase = 0; phase < 8; ++phase) {
       std::vector<std::pair<Slot, std::int32_t>> list;
@@ -230,6 +250,7 @@ TEST_F(RoundRobinTest, AStepOfTheWarmUpResetsOnlyInStrict) {
   for (const Compat compat : {Compat::kStrict, Compat::kFixed}) {
     SelectorInput first = before.Input(), second = after.Input();
     first.compat = second.compat = compat;
+    random_ = FirstDrawIsZero();
     SelectorPtr selector = Build(first);
     EXPECT_EQ(Picks(selector, 2), "ba") << "now a owes 50";
     selector = Build(second, selector);
