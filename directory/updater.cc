@@ -139,7 +139,7 @@ void Updater::ApplyRules() {
     const std::string_view name = url.Param(names::kRouter, url.protocol());
     const auto factory = config_.router(name);
     absl::StatusOr<std::shared_ptr<const Router>> router =
-        factory.ok() ? (*factory)->Create(url) : absl::StatusOr<std::shared_ptr<const Router>>(factory.status());
+        factory.ok() ? (*factory)->Create(url, config_.compat) : absl::StatusOr<std::shared_ptr<const Router>>(factory.status());
     if (!router.ok()) {
       bad_rules_.push_back(absl::StrCat("rule: ", url.ToString(), ": ", router.status().message()));
       config_.log->Warn("FL-3-5", config_.consumer.ServiceKey(), bad_rules_.back());

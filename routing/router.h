@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-
+#include "fairlead/rpc/compat.h"
 #include "fairlead/rpc/invocation.h"
 #include "fairlead/rpc/invoker_set.h"
 #include "fairlead/rpc/invoker_table.h"
@@ -64,7 +64,8 @@ class RouteTable {
   virtual std::uint32_t cases() const = 0;
   // Data plane: no lock, no allocation, no clock.
   virtual RouteCase Classify(const RouteCall& call) const = 0;
-  // What comes out for `in`. Everything that depends on the list (fallback when empty, force) is decided here.
+  // What comes out for `in`. Everything that depends on the list (fallback when empty, force) is decided
+  // here.
   virtual void Route(RouteCase which, const InvokerSet& in, Outcomes& out) const = 0;
   // For Explain: the rule's text and what the case means.
   virtual std::string Describe(RouteCase which) const = 0;
@@ -89,15 +90,16 @@ class Router {
   virtual int order() const = 0;
   virtual Reads reads() const = 0;
   // `previous` = what this same router compiled to for the last snapshot, or nullptr.
-  virtual std::shared_ptr<const RouteTable> Compile(const RouteInput& input, const RouteTable* previous) const = 0;
+  virtual std::shared_ptr<const RouteTable> Compile(const RouteInput& input,
+                                                    const RouteTable* previous) const = 0;
 };
 
 // Makes a router from a rule url of category `routers`; chosen by the url's `router` parameter, else by its
-// protocol ("route", "condition" ...). A status other than OK rejects that rule alone.
+// protocol ("route", "condition" ...). A status other than OK rejects that rule alone. Thread-safe.
 class RouterFactory {
  public:
   virtual ~RouterFactory() = default;
-  virtual absl::StatusOr<std::shared_ptr<const Router>> Create(const Url& rule) = 0;
+  virtual absl::StatusOr<std::shared_ptr<const Router>> Create(const Url& rule, Compat compat) = 0;
 };
 
 }  // namespace fairlead

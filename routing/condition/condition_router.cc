@@ -1,218 +1,123 @@
 #include "fairlead/routing/condition/condition_router.h"
 
-#include <algorithm>
-#include <optional>
 #include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-
+#include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/routing/condition/condition_matcher.h"
+#include "fairlead/routing/mask.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/percent.h"
+#include "fairlead/url/redact.h"
 
 namespace fairlead {
-namespace {
 
-// What Java compares when an argument or attachment key cannot be read: a text that no sane pattern equals, so `=x`
-// is false but `!=x` and `=*` are true.
-constexpr std::string_view kUnreadable = "dubbo_internal_not_found_argument_condition_value";
+struct ConditionRouter::Program {
+  Program(ConditionRule given, ConditionOptions chosen)
+      : rule(std::move(given)), options(std::move(chosen)), call(rule.when, rule.compat) {}
 
-// The value of a key in a url: the special keys first, then the parameters. `storage` holds what is not stored as text.
-std::optional<std::string_view> UrlValue(const UrlParts& url, std::string_view key, bool with_address,
-                                         std::string& storage) {
-  const auto text = [](const std::optional<std::string>& field) {
-    return field ? std::optional<std::string_view>(*field) : std::nullopt;
-  };
-  const auto param = [&]() -> std::optional<std::string_view> {
-    const std::string* value = url.Find(key);
-    return value == nullptr ? std::nullopt : std::optional<std::string_view>(*value);
-  };
-  if (key == "protocol") return url.protocol ? text(url.protocol) : param();
-  if (key == "username") return url.username ? text(url.username) : param();
-  if (key == "password") return url.password ? text(url.password) : param();
-  if (key == "host") return url.host ? text(url.host) : param();
-  if (key == "path") return url.path ? text(url.path) : param();
-  if (key == "port" && url.port > 0) {
-    storage = std::to_string(url.port);
-    return storage;
-  }
-  if (key == "address" && with_address && url.host) {
-    storage = url.Address();
-    return storage;
-  }
-  return param();
-}
-
-// What `$key` stands for: as a value, but an absent port is the text 0 and there is no `address`.
-std::optional<std::string_view> ReferenceValue(const UrlParts& consumer, std::string_view key, std::string& storage) {
-  if (key != "port") return UrlValue(consumer, key, false, storage);
-  storage = std::to_string(consumer.port);
-  return storage;
-}
-
-std::string_view ArgumentText(const Invocation& invocation, const std::optional<std::size_t>& index) {
-  if (!index || *index >= invocation.arguments.size()) return kUnreadable;
-  const Argument& argument = invocation.arguments[*index];
-  if (argument.null) return "null";
-  return argument.given ? argument.text : kUnreadable;
-}
-
-}  // namespace
+  const ConditionRule rule;
+  const ConditionOptions options;
+  const CallMatcher call;
+};
 
 class ConditionRouter::Table final : public RouteTable {
  public:
-  Table(const ConditionRouter& router, const RouteInput& input, const Table* previous)
-      : owner_(router.rule_), rule_(*owner_), force_(router.flags_.force), enabled_(router.flags_.enabled) {
-    if (!enabled_) return;
-    std::string storage;
-    for (const KeyCondition& key : rule_.when) {
-      if (key.source != KeyCondition::Source::kUrl) {
-        at_call_.push_back(key);
-        continue;
-      }
-      const auto value = UrlValue(input.consumer.parts(), key.key, true, storage);
-      never_ |= !value || !key.Holds(*value);
-    }
-    if (never_) at_call_.clear();
-    if (!rule_.blocks) CompileThen(input, previous);
+  static constexpr RouteCase kPasses = 0, kApplies = 1;
+
+  Table(std::shared_ptr<const Program> program, const RouteInput& input, const Table* previous)
+      : program_(std::move(program)),
+        applies_(program_->options.enabled && program_->call.MatchesConsumer(input.consumer.parts())) {
+    if (!applies_ || !program_->rule.then) return;
+    const Conditions& then = *program_->rule.then;
+    const UrlParts& consumer = input.consumer.parts();
+    const bool same_rule =
+        previous != nullptr && previous->program_ == program_ && previous->providers_ != nullptr;
+    const bool same_matcher =
+        same_rule && previous->providers_->references() == ProviderMatcher::References(then, consumer);
+    providers_ = same_matcher
+                     ? previous->providers_
+                     : std::make_shared<const ProviderMatcher>(then, consumer, program_->rule.compat);
+    mask_ = BuildMask(input, same_matcher ? &previous->mask_ : nullptr, [this](const Provider& provider) {
+      return providers_->Matches(provider.original.parts());
+    });
   }
 
-  std::uint32_t cases() const override { return 2; }
+  std::uint32_t cases() const override { return applies_ ? 2 : 1; }
 
   RouteCase Classify(const RouteCall& call) const override {
-    if (!enabled_ || never_) return 0;
-    for (const KeyCondition& key : at_call_) {
-      if (key.source == KeyCondition::Source::kMethod) {
-        if (!key.Holds(call.method)) return 0;
-      } else if (key.source == KeyCondition::Source::kArgument) {
-        if (!key.Holds(ArgumentText(call.invocation, key.argument))) return 0;
-      } else {
-        std::string_view value = kUnreadable;
-        if (key.attachment) {
-          const std::string_view* found = call.invocation.FindAttachment(*key.attachment);
-          if (found == nullptr) return 0;
-          value = *found;
-        }
-        if (!key.Holds(value)) return 0;
-      }
-    }
-    return 1;
+    return applies_ && program_->call.MatchesCall(call) ? kApplies : kPasses;
   }
 
   void Route(RouteCase which, const InvokerSet& in, Outcomes& out) const override {
-    if (which == 0) return out.Keep(in);
-    if (rule_.blocks) return out.Block("the rule allows no provider");
+    if (which == kPasses || in.empty()) return out.Keep(in);
+    if (!program_->rule.then) return out.Block("it allows no provider");
     InvokerSet kept = in & mask_;
     if (!kept.empty()) return out.Keep(std::move(kept));
-    if (force_) return out.Block("no provider satisfies it and it is forced");
-    out.Keep(in);
+    if (!program_->options.force) return out.Keep(in);
+    out.Block(absl::StrCat("force=true and none of ", in.count(),
+                           in.count() == 1 ? " provider" : " providers", " satisfies it"));
   }
 
   std::string Describe(RouteCase which) const override {
-    return absl::StrCat("\"", rule_.text, "\"", force_ ? " forced" : "", !enabled_ ? " disabled" : "",
-                        which == 0 ? ", does not apply" : "");
+    const char* what = !program_->options.enabled ? " is disabled"
+                       : !applies_                ? " does not apply to this consumer"
+                       : which == kPasses         ? " does not apply to this call"
+                       : program_->options.force  ? " applies, force=true"
+                                                  : " applies";
+    return absl::StrCat("\"", Redacted(program_->rule.text), "\"", what);
   }
 
  private:
-  void CompileThen(const RouteInput& input, const Table* previous) {
-    std::vector<KeyCondition> then = rule_.then;
-    std::string storage;
-    for (KeyCondition& key : then) {
-      for (auto* patterns : {&key.matches, &key.mismatches}) {
-        for (ValuePattern& pattern : *patterns) {
-          if (!pattern.reference()) continue;
-          pattern = pattern.WithReference(ReferenceValue(input.consumer.parts(), *pattern.reference(), storage));
-        }
-      }
-    }
-    const auto satisfies = [&](const UrlParts& provider) {
-      return !then.empty() && std::all_of(then.begin(), then.end(), [&](const KeyCondition& key) {
-        // There is no invocation on this side.
-        if (key.source != KeyCondition::Source::kUrl) return key.Holds(kUnreadable);
-        const auto value = UrlValue(provider, key.key, true, storage);
-        return value && key.Holds(*value);
-      });
-    };
-    const auto decide = [&](Slot slot) {
-      const auto& provider = input.providers[slot];
-      if (provider != nullptr && satisfies(provider->original.parts())) {
-        mask_.Add(slot);
-      } else {
-        mask_.Remove(slot);
-      }
-    };
-    if (previous != nullptr && input.changed != nullptr) {
-      mask_ = previous->mask_;
-      input.changed->ForEach([&](Slot slot) {
-        if (slot < input.providers.size()) {
-          decide(slot);
-        } else {
-          mask_.Remove(slot);
-        }
-      });
-      return;
-    }
-    mask_ = InvokerSet(input.providers.size());
-    for (Slot slot = 0; slot < input.providers.size(); ++slot) decide(slot);
-  }
-
-  const std::shared_ptr<const ConditionRule> owner_;
-  const ConditionRule& rule_;
-  const bool force_, enabled_;
-  bool never_ = false;                  // a key about the consumer does not hold
-  std::vector<KeyCondition> at_call_;   // method, arguments, attachments
+  const std::shared_ptr<const Program> program_;
+  const bool applies_;                                // what the rule says of the consumer's url holds
+  std::shared_ptr<const ProviderMatcher> providers_;  // nullptr when the mask is not needed
   InvokerSet mask_;
 };
 
-ConditionRouter::ConditionRouter(ConditionRule rule, Flags flags)
-    : rule_(std::make_shared<const ConditionRule>(std::move(rule))), flags_(flags) {
-  if (!flags_.enabled) return;
-  for (const KeyCondition& key : rule_->when) {
-    switch (key.source) {
-      case KeyCondition::Source::kUrl:
-        break;
-      case KeyCondition::Source::kMethod:
-        reads_ = reads_ | Reads::kMethod;
-        break;
-      case KeyCondition::Source::kArgument:
-        reads_ = reads_ | Reads::kArguments;
-        break;
-      case KeyCondition::Source::kAttachment:
-        reads_ = reads_ | Reads::kAttachments;
-        break;
-    }
-  }
+ConditionRouter::ConditionRouter(ConditionRule rule, ConditionOptions options)
+    : program_(std::make_shared<const Program>(std::move(rule), std::move(options))) {}
+
+ConditionRouter::~ConditionRouter() = default;
+
+std::string_view ConditionRouter::name() const { return program_->options.name; }
+
+int ConditionRouter::order() const { return program_->options.order; }
+
+Reads ConditionRouter::reads() const {
+  return program_->options.enabled ? program_->call.reads() : Reads::kConsumer;
 }
 
-std::shared_ptr<const RouteTable> ConditionRouter::Compile(const RouteInput& input, const RouteTable* previous) const {
-  return std::make_shared<Table>(*this, input, static_cast<const Table*>(previous));
+std::shared_ptr<const RouteTable> ConditionRouter::Compile(const RouteInput& input,
+                                                           const RouteTable* previous) const {
+  return std::make_shared<const Table>(program_, input, static_cast<const Table*>(previous));
 }
 
 namespace {
 
-class Factory final : public RouterFactory {
+class ConditionRouterFactory final : public RouterFactory {
  public:
-  explicit Factory(Compat compat) : compat_(compat) {}
-
-  absl::StatusOr<std::shared_ptr<const Router>> Create(const Url& url) override {
-    ConditionRouter::Flags flags;
-    flags.force = url.BoolParam(names::kForce, false);
-    flags.enabled = url.BoolParam(names::kEnabled, true);
-    flags.priority = static_cast<int>(url.IntParam(names::kPriority, 0));
-    if (!flags.enabled) return std::make_shared<const ConditionRouter>(ConditionRule(), flags);
-    absl::StatusOr<std::string> text = PercentDecode(url.Param(names::kRule));
-    if (!text.ok()) return text.status();
-    absl::StatusOr<ConditionRule> rule = ConditionRule::Parse(*text, compat_);
-    if (!rule.ok()) return rule.status();
-    return std::make_shared<const ConditionRouter>(*std::move(rule), flags);
+  absl::StatusOr<std::shared_ptr<const Router>> Create(const Url& url, Compat compat) override {
+    ConditionOptions options;
+    options.force = url.BoolParam(names::kForce, options.force);
+    options.enabled = url.BoolParam(names::kEnabled, options.enabled);
+    options.order = router_order::UrlRule(url.IntParam(names::kPriority, 0));
+    ConditionRule rule{std::string(url.Param(names::kRule)), {}, Conditions(), compat};
+    if (options.enabled) {
+      FAIRLEAD_ASSIGN_OR_RETURN(const std::string text, PercentDecode(rule.text));
+      FAIRLEAD_ASSIGN_OR_RETURN(rule, ParseConditionRule(text, compat));
+    }
+    return std::make_shared<const ConditionRouter>(std::move(rule), std::move(options));
   }
-
- private:
-  const Compat compat_;
 };
 
 }  // namespace
 
-std::shared_ptr<RouterFactory> MakeConditionRouterFactory(Compat compat) { return std::make_shared<Factory>(compat); }
+std::shared_ptr<RouterFactory> MakeConditionRouterFactory() {
+  return std::make_shared<ConditionRouterFactory>();
+}
 
 }  // namespace fairlead

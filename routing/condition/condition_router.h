@@ -2,44 +2,52 @@
 #define FAIRLEAD_ROUTING_CONDITION_CONDITION_ROUTER_H_
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "fairlead/routing/condition/condition_rule.h"
 #include "fairlead/routing/router.h"
+#include "fairlead/routing/router_order.h"
 
 namespace fairlead {
 
-// A condition rule in the chain: calls that *when* matches go to the providers that *then* matches. None matches:
-// with `force` nobody, else everybody, as if the rule were not there. A rule that blocks leaves nobody either way.
-//
-// Two cases: 0 = *when* does not hold, 1 = it holds. *when* keys that read the consumer's url are decided when the
-// table is compiled, the method once per method, arguments and attachments at the call. *then* is a mask over the
-// providers' original parameters, computed for changed providers only.
-class ConditionRouter final : public Router {
- public:
-  struct Flags {
-    bool force = false;
-    bool enabled = true;  // false: passes everything
-    int priority = 0;
-  };
-  ConditionRouter(ConditionRule rule, Flags flags);
-
-  std::string_view name() const override { return "condition"; }
-  int order() const override { return flags_.priority; }
-  Reads reads() const override { return reads_; }
-  std::shared_ptr<const RouteTable> Compile(const RouteInput& input, const RouteTable* previous) const override;
-
-  const ConditionRule& rule() const { return *rule_; }
-
- private:
-  class Table;
-  const std::shared_ptr<const ConditionRule> rule_;  // tables share it
-  const Flags flags_;
-  Reads reads_ = Reads::kConsumer;
+// How a condition rule is applied. The initialisers are the defaults of the url form.
+struct ConditionOptions {
+  // The rule matches the call but no provider: true leaves nobody, false takes the rule back for this call. A
+  // blacklist (`=> false`) leaves nobody either way.
+  bool force = false;
+  bool enabled = true;  // false: every call passes
+  int order = router_order::UrlRule(0);
+  std::string name = "condition";
 };
 
-// For rule urls: `rule` (percent-encoded once more inside the url), `force` (false), `enabled` (true), `priority` (0);
-// `runtime` is accepted and never changes a decision. A disabled rule is not parsed.
-std::shared_ptr<RouterFactory> MakeConditionRouterFactory(Compat compat = Compat::kStrict);
+// Routes by one condition rule. Whatever `runtime` a rule states, the decision is the same: what the rule
+// reads decides whether it is asked once per method or at each call.
+//
+// Compile is linear in the providers the first time and when the consumer's value of a `$key` changed, else
+// in the changed ones plus a copy of one bit per provider. Of the providers it reads Provider::original only.
+class ConditionRouter final : public Router {
+ public:
+  ConditionRouter(ConditionRule rule, ConditionOptions options);
+  ~ConditionRouter() override;
+
+  std::string_view name() const override;
+  int order() const override;
+  Reads reads() const override;
+  std::shared_ptr<const RouteTable> Compile(const RouteInput& input,
+                                            const RouteTable* previous) const override;
+
+ private:
+  struct Program;
+  class Table;
+  const std::shared_ptr<const Program> program_;  // shared with the tables, which may outlive the router
+};
+
+// Makes condition routers from rule urls: `route://`, `condition://` and `router=condition`. Reads the
+// parameters `rule` (percent-encoded once more than the url), `force` (false), `enabled` (true) and
+// `priority` (0); `runtime` is accepted and changes nothing. The text of a disabled rule is not looked at. A
+// rule that is absent, blank or malformed is kInvalidArgument.
+std::shared_ptr<RouterFactory> MakeConditionRouterFactory();
 
 }  // namespace fairlead
 

@@ -1,182 +1,214 @@
 #include "fairlead/routing/condition/condition_rule.h"
 
 #include <algorithm>
-#include <deque>
-#include <limits>
+#include <cstddef>
 #include <map>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
-
+#include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/url/redact.h"
 
 namespace fairlead {
 namespace {
 
-constexpr std::size_t kShownText = 200;
+bool IsSeparator(char c) { return c == '&' || c == '!' || c == '=' || c == ','; }
+// The blanks of a Java regular expression; other white space is part of a word.
+bool IsBlank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-bool IsOperator(char c) { return c == '&' || c == '!' || c == '=' || c == ','; }
+constexpr std::string_view kPrefixes[] = {"consumer.", "provider."};
 
-// String.trim of Java: everything up to the blank.
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') text.remove_prefix(1);
-  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
-  return text;
-}
+// `text` without every occurrence of one word, and where it was cut out, so that an error can name the offset
+// in what the user wrote.
+class Erased {
+ public:
+  Erased(std::string_view text, std::string_view word) : word_size_(word.size()) {
+    std::size_t from = 0;
+    for (std::size_t at; (at = text.find(word, from)) != text.npos; from = at + word.size()) {
+      text_.append(text.substr(from, at - from));
+      cuts_.push_back(text_.size());
+    }
+    text_.append(text.substr(from));
+  }
+  const std::string& text() const { return text_; }
+  std::size_t Original(std::size_t offset) const {
+    const auto cuts = std::upper_bound(cuts_.begin(), cuts_.end(), offset) - cuts_.begin();
+    return offset + static_cast<std::size_t>(cuts) * word_size_;
+  }
 
-struct Token {
-  std::string_view separator, content;
-  std::size_t offset = 0;  // of the separator
+ private:
+  std::string text_;
+  std::vector<std::size_t> cuts_;  // ascending offsets in text_
+  std::size_t word_size_;
 };
 
-// The next content and the operators right in front of it (blanks may stand between). Operators that no content
-// follows are passed over. Each character is looked at a bounded number of times.
-bool NextToken(std::string_view text, std::size_t& at, Token& token) {
-  std::size_t content = at;
-  while (content < text.size() && (IsSpace(text[content]) || IsOperator(text[content]))) ++content;
-  if (content == text.size()) return false;
-  std::size_t end = content;
-  while (end < text.size() && !IsSpace(text[end]) && !IsOperator(text[end])) ++end;
-  std::size_t separator_end = content;
-  while (separator_end > at && IsSpace(text[separator_end - 1])) --separator_end;
-  std::size_t separator = separator_end;
-  while (separator > at && IsOperator(text[separator - 1])) --separator;
-  token = {text.substr(separator, separator_end - separator), text.substr(content, end - content), separator};
-  at = end;
-  return true;
-}
+// The rule's text with the prefixes erased as `compat` wants it, knowing its way back.
+class RuleText {
+ public:
+  RuleText(std::string_view given, Compat compat)
+      : given_(given),
+        strict_(compat == Compat::kStrict),
+        first_(strict_ ? given : "", kPrefixes[0]),
+        second_(first_.text(), kPrefixes[1]) {}
+  RuleText(const RuleText&) = delete;
 
-// "arguments[3].x" -> 3. The part up to the first dot must contain `name[digits]`.
-std::optional<std::size_t> ArgumentIndex(std::string_view key) {
-  key = key.substr(0, key.find('.'));
-  for (std::size_t at = key.find("arguments["); at != std::string_view::npos; at = key.find("arguments[", at + 1)) {
-    const std::size_t begin = at + 10;
-    std::size_t end = begin;
-    std::size_t value = 0;
-    bool too_large = false;
-    while (end < key.size() && key[end] >= '0' && key[end] <= '9') {
-      value = value * 10 + static_cast<std::size_t>(key[end] - '0');
-      too_large |= value > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max());
-      if (too_large) value = 0;
-      ++end;
+  std::string_view view() const { return strict_ ? std::string_view(second_.text()) : given_; }
+  bool strict() const { return strict_; }
+  // `part` must be a piece of view().
+  absl::Status Error(std::string_view part, std::string_view what) const {
+    auto offset = static_cast<std::size_t>(part.data() - view().data());
+    if (strict_) offset = first_.Original(second_.Original(offset));
+    return absl::InvalidArgumentError(
+        absl::StrCat("condition rule \"", Redacted(given_), "\": at byte ", offset, ": ", ToAbsl(what)));
+  }
+
+ private:
+  const std::string_view given_;
+  const bool strict_;
+  const Erased first_, second_;
+};
+
+// Splits a side into (separators, word) pairs and builds the keys from them.
+class SideParser {
+ public:
+  explicit SideParser(const RuleText& rule) : rule_(rule) {}
+
+  absl::StatusOr<Conditions> Parse(std::string_view side) {
+    std::size_t at = 0;
+    while (true) {
+      const std::size_t begin = at;
+      while (at < side.size() && IsSeparator(side[at])) ++at;
+      const std::string_view separators = side.substr(begin, at - begin);
+      while (at < side.size() && IsBlank(side[at])) ++at;
+      if (at == side.size()) break;
+      // Separators that no word follows mean nothing, in the middle as at the end.
+      if (IsSeparator(side[at])) continue;
+      const std::size_t word = at;
+      while (at < side.size() && !IsSeparator(side[at]) && !IsBlank(side[at])) ++at;
+      FAIRLEAD_RETURN_IF_ERROR(Add(separators, side.substr(word, at - word)));
     }
-    if (end > begin && end < key.size() && key[end] == ']') {
-      return too_large ? std::nullopt : std::optional<std::size_t>(value);
+    Conditions result;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      if (latest_.find(keys_[i].key)->second == i) result.push_back(std::move(keys_[i]));
     }
+    return result;
   }
-  return std::nullopt;
-}
 
-// "attachments[user]" -> user. A dot cuts the key, so a dotted name is unreadable, as in Java.
-std::optional<std::string> AttachmentName(std::string_view key) {
-  key = key.substr(0, key.find('.'));
-  const std::size_t at = key.find("attachments[");
-  const std::size_t close = key.rfind(']');
-  if (at == std::string_view::npos || close == std::string_view::npos || close <= at + 12) return std::nullopt;
-  return std::string(key.substr(at + 12, close - at - 12));
-}
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-KeyCondition MakeKey(std::string_view key, bool when) {
-  KeyCondition made;
-  made.key = key;
-  if (key.starts_with("attachments")) {
-    made.source = KeyCondition::Source::kAttachment;
-    made.attachment = AttachmentName(key);
-  } else if (key.starts_with("arguments")) {
-    made.source = KeyCondition::Source::kArgument;
-    made.argument = ArgumentIndex(key);
-  } else if (when && (key == "method" || key == "methods")) {
-    made.source = KeyCondition::Source::kMethod;
-  }
-  return made;
-}
-
-std::string_view WithoutPrefix(std::string_view key) {
-  for (const std::string_view prefix : {std::string_view("consumer."), std::string_view("provider.")}) {
-    if (key.starts_with(prefix)) return key.substr(prefix.size());
-  }
-  return key;
-}
-
-absl::Status Reject(std::string_view side, const Token& token, std::string_view expected) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "condition rule '", ToAbsl(side.substr(0, kShownText)), side.size() > kShownText ? "..." : "", "': at offset ",
-      token.offset, ", before '", ToAbsl(token.content.substr(0, kShownText)), "', '",
-      ToAbsl(token.separator.substr(0, 20)), "' is not ", ToAbsl(expected)));
-}
-
-absl::StatusOr<std::vector<KeyCondition>> ParseSide(std::string_view side, bool when, Compat compat) {
-  // A key written again replaces the earlier one, but a comma list may still go on filling what was replaced.
-  std::deque<KeyCondition> made;
-  std::map<std::string_view, KeyCondition*> by_key;
-  KeyCondition* current = nullptr;
-  std::vector<ValuePattern>* values = nullptr;
-  std::size_t at = 0;
-  Token token;
-  while (NextToken(side, at, token)) {
-    if (token.separator.empty() || token.separator == "&") {
-      const std::string_view key = compat == Compat::kFixed ? WithoutPrefix(token.content) : token.content;
-      KeyCondition*& known = by_key[key];
-      if (known == nullptr || token.separator.empty()) {
-        made.push_back(MakeKey(key, when));
-        known = &made.back();
+  absl::Status Add(std::string_view separators, std::string_view word) {
+    if (separators.empty()) {
+      Begin(word, /*replace=*/true);
+    } else if (separators == "&") {
+      Begin(word, /*replace=*/false);
+    } else if (separators == "=" || separators == "!=") {
+      if (key_ == kNone) {
+        return rule_.Error(separators, absl::StrCat("expected a key before '", ToAbsl(separators), "'"));
       }
-      current = known;
-    } else if (token.separator == "=" || token.separator == "!=") {
-      if (current == nullptr) return Reject(side, token, "expected here: a key must come first");
-      values = token.separator == "=" ? &current->matches : &current->mismatches;
-      values->emplace_back(token.content, when);
-    } else if (token.separator == ",") {
-      if (values == nullptr || values->empty()) return Reject(side, token, "expected here: a value must come first");
-      values->emplace_back(token.content, when);
+      values_of_ = key_;
+      values_are_matches_ = separators == "=";
+      Values().emplace_back(word);
+    } else if (separators == ",") {
+      if (values_of_ == kNone) return rule_.Error(separators, "expected '=' or '!=' and a value before ','");
+      Values().emplace_back(word);
     } else {
-      return Reject(side, token, "an operator; expected one of & = != ,");
+      return rule_.Error(separators, absl::StrCat("expected one of '&', '=', '!=', ',' but found '",
+                                                  ToAbsl(separators.substr(0, 16)), "'"));
+    }
+    return absl::OkStatus();
+  }
+
+  // The values stay where they are: in `a=1&b,c` the `c` is one more value of a.
+  void Begin(std::string_view key, bool replace) {
+    if (!rule_.strict()) {
+      for (const std::string_view prefix : kPrefixes) {
+        if (key.starts_with(prefix) && key.size() > prefix.size()) {
+          key.remove_prefix(prefix.size());
+          break;
+        }
+      }
+    }
+    const auto known = latest_.find(key);
+    if (known != latest_.end() && !replace) {
+      key_ = known->second;
+      return;
+    }
+    key_ = keys_.size();
+    keys_.push_back({std::string(key), {}, {}});
+    if (known != latest_.end()) {
+      known->second = key_;
+    } else {
+      latest_.emplace(key, key_);
     }
   }
-  std::vector<KeyCondition> keys;
-  for (const auto& [key, condition] : by_key) keys.push_back(std::move(*condition));
-  return keys;
-}
+
+  std::vector<std::string>& Values() {
+    KeyPatterns& key = keys_[values_of_];
+    return values_are_matches_ ? key.matches : key.mismatches;
+  }
+
+  const RuleText& rule_;
+  Conditions keys_;                                         // replaced ones included
+  std::map<std::string, std::size_t, std::less<>> latest_;  // key to its place in keys_
+  std::size_t key_ = kNone;
+  std::size_t values_of_ = kNone;
+  bool values_are_matches_ = true;
+};
 
 }  // namespace
 
-bool KeyCondition::Holds(std::string_view value) const {
-  const auto hits = [&](const ValuePattern& pattern) { return pattern.Matches(value); };
-  if (matches.empty() && mismatches.empty()) return false;
-  if (std::any_of(mismatches.begin(), mismatches.end(), hits)) return false;
-  return matches.empty() || std::any_of(matches.begin(), matches.end(), hits);
+std::string_view JavaTrim(std::string_view text) {
+  while (!text.empty() && static_cast<unsigned char>(text.front()) <= 0x20) text.remove_prefix(1);
+  while (!text.empty() && static_cast<unsigned char>(text.back()) <= 0x20) text.remove_suffix(1);
+  return text;
 }
 
-absl::StatusOr<ConditionRule> ConditionRule::Parse(std::string_view text, Compat compat) {
-  if (Trim(text).empty()) {
-    return absl::InvalidArgumentError("condition rule: the text is empty; expected 'conditions => conditions'");
+bool IsJavaBlank(std::string_view text) {
+  // The three-byte ones, U+1680 to U+3000, without the no-break ones.
+  static constexpr std::string_view kUnicodeBlanks[] = {"\u1680", "\u2000", "\u2001", "\u2002", "\u2003",
+                                                        "\u2004", "\u2005", "\u2006", "\u2008", "\u2009",
+                                                        "\u200a", "\u2028", "\u2029", "\u205f", "\u3000"};
+  while (!text.empty()) {
+    const char c = text.front();
+    if (IsBlank(c) || (c >= 0x1c && c <= 0x1f)) {
+      text.remove_prefix(1);
+    } else if (std::any_of(std::begin(kUnicodeBlanks), std::end(kUnicodeBlanks),
+                           [text](std::string_view blank) { return text.starts_with(blank); })) {
+      text.remove_prefix(3);
+    } else {
+      return false;
+    }
   }
-  std::string erased(text);
-  if (compat == Compat::kStrict) {
-    erased = absl::StrReplaceAll(erased, {{"consumer.", ""}});
-    erased = absl::StrReplaceAll(erased, {{"provider.", ""}});
-  }
-  const std::string_view whole = erased;
-  const std::size_t arrow = whole.find("=>");
-  const std::string_view when = arrow == std::string_view::npos ? std::string_view() : Trim(whole.substr(0, arrow));
-  const std::string_view then = Trim(arrow == std::string_view::npos ? whole : whole.substr(arrow + 2));
+  return true;
+}
 
-  ConditionRule rule;
-  rule.text = text;
-  if (!when.empty() && when != "true") {
-    auto side = ParseSide(when, true, compat);
-    if (!side.ok()) return side.status();
-    rule.when = *std::move(side);
+absl::StatusOr<Conditions> ParseConditions(std::string_view side, Compat compat) {
+  const RuleText rule(side, compat);
+  return SideParser(rule).Parse(rule.view());
+}
+
+absl::StatusOr<ConditionRule> ParseConditionRule(std::string_view text, Compat compat) {
+  if (JavaTrim(text).empty()) {
+    return absl::InvalidArgumentError(
+        "condition rule is blank: expected \"when => then\", for example \"method=get* => region=hangzhou\"");
   }
-  rule.blocks = then.empty() || then == "false";
-  if (!rule.blocks) {
-    auto side = ParseSide(then, false, compat);
-    if (!side.ok()) return side.status();
-    rule.then = *std::move(side);
+  const RuleText rule(text, compat);
+  const std::string_view all = rule.view();
+  const std::size_t arrow = all.find("=>");
+  const std::string_view when = arrow == all.npos ? std::string_view() : JavaTrim(all.substr(0, arrow));
+  const std::string_view then = JavaTrim(arrow == all.npos ? all : all.substr(arrow + 2));
+
+  ConditionRule result{std::string(text), {}, std::nullopt, compat};
+  if (!IsJavaBlank(when) && when != "true") {
+    FAIRLEAD_ASSIGN_OR_RETURN(result.when, SideParser(rule).Parse(when));
   }
-  return rule;
+  if (!IsJavaBlank(then) && then != "false") {
+    FAIRLEAD_ASSIGN_OR_RETURN(result.then, SideParser(rule).Parse(then));
+  }
+  return result;
 }
 
 }  // namespace fairlead

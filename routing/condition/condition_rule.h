@@ -7,39 +7,50 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-
-#include "fairlead/routing/condition/value_pattern.h"
 #include "fairlead/rpc/compat.h"
 
 namespace fairlead {
 
-// One key of a side and the patterns its value is compared with. No patterns at all: never true.
-struct KeyCondition {
-  enum class Source : std::uint8_t { kUrl, kMethod, kArgument, kAttachment };
-
+// One key of a condition with the patterns its value is compared with, as written. Holds when no mismatch
+// hits and, if there are matches, at least one of them does; with neither it never holds.
+struct KeyPatterns {
   std::string key;
-  Source source = Source::kUrl;
-  // kArgument: the position; kAttachment: the name. Absent: unreadable, the value is a text that equals nothing.
-  std::optional<std::size_t> argument;
-  std::optional<std::string> attachment;
-  std::vector<ValuePattern> matches, mismatches;
-
-  // With only matches: one hits. With only mismatches: none hits. With both: both. Linear in the patterns.
-  bool Holds(std::string_view value) const;
+  std::vector<std::string> matches;     // after '='
+  std::vector<std::string> mismatches;  // after '!='
+  bool operator==(const KeyPatterns&) const = default;
 };
 
-// A condition rule as written, `method=find* & region=hz => host=10.0.0.*`, taken apart by the grammar of Dubbo 3.3
-// (a conjunction of keys on each side, comma lists of values, `=` and `!=`).
+// One side of a rule: all keys must hold. Each key occurs once.
+using Conditions = std::vector<KeyPatterns>;
+
+// A condition rule, `when => then`, as text that was understood: which calls it is about and which providers
+// they may reach. A plain value.
+//
+// The language is Dubbo's: `key = a, b* & other != c => key = $key`. There is no quoting, no escape and no
+// `or`; a value never holds a blank or one of `& ! = ,`. What each oddity means is in docs/rules.md.
 struct ConditionRule {
-  std::string text;
-  std::vector<KeyCondition> when;  // empty: every call
-  bool blocks = false;             // the *then* side is empty or `false`: no provider, whatever `force` says
-  std::vector<KeyCondition> then;  // empty without `blocks`: no provider satisfies it
-
-  // kInvalidArgument names the text, the offset and what was expected there. Linear in the text.
-  // Strict: `consumer.` and `provider.` are erased wherever they stand, as Java does; fixed: only in front of a key.
-  static absl::StatusOr<ConditionRule> Parse(std::string_view text, Compat compat);
+  std::string text;                // as given
+  Conditions when;                 // empty: every call
+  std::optional<Conditions> then;  // nullopt: no provider at all (a blacklist); empty: no provider matches
+  // Which reading of Java's errors the text was parsed with; the patterns' meaning depends on it too.
+  Compat compat = Compat::kStrict;
 };
+
+// kInvalidArgument quotes the rule (cut when long), says at which byte of `text` it went wrong and what was
+// expected there. Linear in the text, but for a logarithm of the number of keys.
+//
+// kStrict erases `consumer.` and `provider.` everywhere, also inside values, as Java does; kFixed only where
+// they begin a key.
+absl::StatusOr<ConditionRule> ParseConditionRule(std::string_view text, Compat compat);
+
+// One side alone, for rule documents that keep the two apart. Blank text gives no conditions. Errors as
+// above.
+absl::StatusOr<Conditions> ParseConditions(std::string_view side, Compat compat);
+
+// Blank as Java's Character.isWhitespace sees it, Unicode blanks included. True for empty text.
+bool IsJavaBlank(std::string_view text);
+// Without the leading and trailing bytes up to 0x20, as Java's String.trim.
+std::string_view JavaTrim(std::string_view text);
 
 }  // namespace fairlead
 

@@ -1,98 +1,111 @@
 #include "fairlead/routing/condition/value_pattern.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <optional>
+#include <utility>
 
 namespace fairlead {
 namespace {
 
-constexpr std::int64_t kIntMax = std::numeric_limits<std::int32_t>::max();
+constexpr std::int32_t kMaxInt = std::numeric_limits<std::int32_t>::max();
 
-// Dubbo's StringUtils.parseInteger: digits only, anything else is 0; absent = more than a Java int holds.
-std::optional<std::int64_t> ParseDigits(std::string_view text) {
-  const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!digits) return 0;
-  std::int64_t value = 0;
+// nullopt = more than 32 bits; 0 for anything but digits.
+std::optional<std::int32_t> DigitsOrZero(std::string_view text) {
+  std::int64_t number = 0;
+  bool fits = true;
   for (const char c : text) {
-    value = value * 10 + (c - '0');
-    if (value > kIntMax) return std::nullopt;
+    if (c < '0' || c > '9') return 0;
+    if (fits) number = number * 10 + (c - '0');
+    fits = fits && number <= kMaxInt;
   }
-  return value;
+  if (!fits) return std::nullopt;
+  return static_cast<std::int32_t>(number);
 }
 
 }  // namespace
 
-ValuePattern::ValuePattern(std::string_view text, bool when) {
-  if (text.find('~') != std::string_view::npos) {
-    CompileRange(text, when);
-  } else if (!when && text.starts_with('$')) {
-    reference_ = text.substr(1);
-    kind_ = Kind::kConstant;
-  } else {
-    CompileGlob(text);
-  }
+ValuePattern ValuePattern::Compile(std::string_view text, RuleSide side, Compat compat) {
+  return text.find('~') == text.npos ? Glob(text) : Range(text, side, compat);
 }
 
-void ValuePattern::CompileGlob(std::string_view text) {
-  if (text == "*") {
-    kind_ = Kind::kConstant;
-    default_ = true;
-    return;
-  }
+ValuePattern ValuePattern::Glob(std::string_view text) {
+  if (text == "*") return {Kind::kAny, text};
   const std::size_t star = text.rfind('*');
-  if (star == std::string_view::npos) {
-    kind_ = Kind::kEquals;
-    prefix_ = text;
-  } else {
-    kind_ = Kind::kAffixes;
-    prefix_ = text.substr(0, star);
-    suffix_ = text.substr(star + 1);
-  }
+  if (star == text.npos) return {Kind::kEqual, text};
+  ValuePattern pattern(Kind::kAround, text);
+  pattern.head_ = star;
+  return pattern;
 }
 
-void ValuePattern::CompileRange(std::string_view text, bool when) {
-  default_ = !when;
-  kind_ = Kind::kConstant;
-  // Java's split drops empty parts at the end, so `5~` has one part and is no range.
-  while (text.ends_with('~')) text.remove_suffix(1);
-  const std::size_t first = text.find('~');
-  if (first == std::string_view::npos) return;
-  const std::string_view low = text.substr(0, first);
-  const std::string_view rest = text.substr(first + 1);
-  const std::string_view high = rest.substr(0, rest.find('~'));
-  if (low.empty() && high.empty()) return;
-  const auto low_value = low.empty() ? std::optional<std::int64_t>(0) : ParseDigits(low);
-  const auto high_value = high.empty() ? std::optional<std::int64_t>(kIntMax) : ParseDigits(high);
-  if (!low_value || !high_value) return;
-  kind_ = Kind::kRange;
-  low_ = *low_value;
-  high_ = *high_value;
+ValuePattern ValuePattern::Range(std::string_view text, RuleSide side, Compat compat) {
+  const bool otherwise = side == RuleSide::kThen;
+  ValuePattern constant(Kind::kConstant, text);
+  constant.otherwise_ = otherwise;
+
+  const std::size_t tilde = text.find('~');
+  if (tilde == text.npos) return constant;
+  const std::string_view low_text = text.substr(0, tilde);
+  const std::string_view rest = text.substr(tilde + 1);
+  const std::string_view high_text = rest.substr(0, rest.find('~'));
+  // Java's split drops empty parts at the end, so nothing but `~` after the first bound is no second part.
+  if (rest.find_first_not_of('~') == rest.npos && (compat == Compat::kStrict || low_text.empty()))
+    return constant;
+  if (low_text.empty() && high_text.empty()) return constant;
+
+  const std::optional<std::int32_t> low = DigitsOrZero(low_text);
+  const std::optional<std::int32_t> high = high_text.empty() ? kMaxInt : DigitsOrZero(high_text);
+  if (!low || !high) return constant;
+  ValuePattern pattern(Kind::kRange, text);
+  pattern.otherwise_ = otherwise;
+  pattern.low_ = *low;  // 0 without a lower bound: a value is never below
+  pattern.high_ = *high;
+  return pattern;
 }
 
 bool ValuePattern::Matches(std::string_view value) const {
   switch (kind_) {
-    case Kind::kConstant:
-      return default_;
-    case Kind::kEquals:
-      return value == prefix_;
-    case Kind::kAffixes:
-      // An empty value meets only `*` and the empty pattern. Prefix and suffix may overlap.
-      return !value.empty() && value.starts_with(prefix_) && value.ends_with(suffix_);
-    case Kind::kRange: {
-      const auto number = ParseDigits(value);
-      return number ? low_ <= *number && *number <= high_ : default_;
+    case Kind::kEqual:
+      return value == text_;
+    case Kind::kAny:
+      return true;
+    case Kind::kAround: {
+      const std::string_view text = text_;
+      return value.starts_with(text.substr(0, head_)) && value.ends_with(text.substr(head_ + 1));
     }
+    case Kind::kRange: {
+      const std::optional<std::int32_t> number = DigitsOrZero(value);
+      return number ? low_ <= *number && *number <= high_ : otherwise_;
+    }
+    case Kind::kConstant:
+      return otherwise_;
   }
   return false;
 }
 
-ValuePattern ValuePattern::WithReference(std::optional<std::string_view> value) const {
-  ValuePattern resolved = *this;
-  resolved.reference_.reset();
-  resolved.default_ = false;
-  // An absent value is compared like an empty one: equal to nothing but an empty value.
-  resolved.CompileGlob(value.value_or(std::string_view()));
-  return resolved;
+void ValueMatcher::Alternatives::Add(ValuePattern pattern) {
+  if (pattern.is_equality()) {
+    equalities_.push_back(pattern.text());
+  } else {
+    others_.push_back(std::move(pattern));
+  }
+}
+
+void ValueMatcher::Alternatives::Finish() {
+  std::sort(equalities_.begin(), equalities_.end());
+  equalities_.erase(std::unique(equalities_.begin(), equalities_.end()), equalities_.end());
+}
+
+bool ValueMatcher::Alternatives::Any(std::string_view value) const {
+  if (std::binary_search(equalities_.begin(), equalities_.end(), value, std::less<>())) return true;
+  return std::any_of(others_.begin(), others_.end(),
+                     [value](const ValuePattern& pattern) { return pattern.Matches(value); });
+}
+
+void ValueMatcher::Finish() {
+  matches_.Finish();
+  mismatches_.Finish();
 }
 
 }  // namespace fairlead

@@ -2,39 +2,82 @@
 #define FAIRLEAD_ROUTING_CONDITION_VALUE_PATTERN_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "fairlead/rpc/compat.h"
 
 namespace fairlead {
 
-// One pattern of a condition, compiled: what a value of a key is compared with. Immutable; Matches is thread-safe,
-// allocates nothing and is linear in the value. Dubbo 3.3's ValuePattern kinds:
-//   lo~hi   inclusive range of digits; an open or unreadable one gives the side's default (when: false, then: true)
-//   $key    the consumer's value of the key; only on the *then* side, resolved by WithReference
-//   other   equality, or a glob of which only the last `*` is a wildcard
+// A side of a rule: some patterns mean something else on the other one.
+enum class RuleSide : std::uint8_t { kWhen, kThen };
+
+// One value of a condition, compiled: equality, `*`, a text around its last `*`, or a range `lo~hi`.
+// Immutable value; thread-safe; Matches allocates nothing and is linear in the shorter text.
 class ValuePattern {
  public:
-  // `when`: the pattern stands on the *when* side.
-  ValuePattern(std::string_view text, bool when);
+  // A text with `~` is a range, any other a glob. `$` references must have been replaced.
+  static ValuePattern Compile(std::string_view text, RuleSide side, Compat compat);
+
+  // Only the last `*` is a wildcard: what precedes it is a prefix, what follows a suffix, and they may
+  // overlap. `*` alone matches everything, empty text included; the empty pattern only empty text.
+  static ValuePattern Glob(std::string_view text);
+
+  // `lo~hi`, both ends included, 32-bit decimal digits; a value or bound that is not all digits reads as 0,
+  // so a negative number does too. `~hi` has no lower end. What cannot be understood as a range, or exceeds
+  // 32 bits, gives false on the *when* side and true on the *then* side. Java 3.3 does not understand `lo~`
+  // either; kFixed reads it as "lo or more".
+  static ValuePattern Range(std::string_view text, RuleSide side, Compat compat);
 
   bool Matches(std::string_view value) const;
-  // The key after `$`, which may be empty; nothing when this is no reference.
-  const std::optional<std::string>& reference() const { return reference_; }
-  // The pattern with its reference replaced by the consumer's value (nothing = the consumer has none).
-  ValuePattern WithReference(std::optional<std::string_view> value) const;
+  // Compares with `text()` alone.
+  bool is_equality() const { return kind_ == Kind::kEqual; }
+  const std::string& text() const { return text_; }
+
+  bool operator==(const ValuePattern&) const = default;
 
  private:
-  enum class Kind : std::uint8_t { kEquals, kAffixes, kRange, kConstant };
+  enum class Kind : std::uint8_t { kEqual, kAny, kAround, kRange, kConstant };
+  ValuePattern(Kind kind, std::string_view text) : kind_(kind), text_(text) {}
 
-  void CompileGlob(std::string_view text);
-  void CompileRange(std::string_view text, bool when);
+  Kind kind_;
+  bool otherwise_ = false;  // kConstant, and kRange with a value beyond 32 bits
+  std::size_t head_ = 0;    // kAround: length of the prefix; the suffix starts one byte later
+  std::int32_t low_ = 0, high_ = 0;
+  std::string text_;
+};
 
-  Kind kind_ = Kind::kEquals;
-  bool default_ = false;  // of a range that cannot be decided; the answer of kConstant
-  std::int64_t low_ = 0, high_ = 0;
-  std::string prefix_, suffix_;  // kEquals: prefix_ is the whole text
-  std::optional<std::string> reference_;
+// All patterns of one key. Equalities are searched by bisection, the others in turn.
+// Immutable once compiled; thread-safe.
+class ValueMatcher {
+ public:
+  void AddMatch(ValuePattern pattern) { matches_.Add(std::move(pattern)); }
+  void AddMismatch(ValuePattern pattern) { mismatches_.Add(std::move(pattern)); }
+  // Call once after the last Add.
+  void Finish();
+
+  // The rule for a value that exists; one that does not exist never matches, not even mismatches.
+  bool Matches(std::string_view value) const {
+    if (mismatches_.Any(value)) return false;
+    return matches_.empty() ? !mismatches_.empty() : matches_.Any(value);
+  }
+  // Has no pattern: nothing matches.
+  bool empty() const { return matches_.empty() && mismatches_.empty(); }
+
+ private:
+  class Alternatives {
+   public:
+    void Add(ValuePattern pattern);
+    void Finish();
+    bool Any(std::string_view value) const;
+    bool empty() const { return equalities_.empty() && others_.empty(); }
+
+   private:
+    std::vector<std::string> equalities_;  // sorted, distinct
+    std::vector<ValuePattern> others_;
+  };
+  Alternatives matches_, mismatches_;
 };
 
 }  // namespace fairlead

@@ -12,7 +12,9 @@ using ::testing::HasSubstr;
 
 class NoRouter final : public RouterFactory {
  public:
-  absl::StatusOr<std::shared_ptr<const Router>> Create(const Url&) override { return absl::UnimplementedError("no"); }
+  absl::StatusOr<std::shared_ptr<const Router>> Create(const Url&, Compat) override {
+    return absl::UnimplementedError("no");
+  }
 };
 
 TEST(ExtensionRegistryTest, KnowsWhatWasAdded) {

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "fairlead/routing/condition/condition_router.h"
+#include "fairlead/routing/condition/value_pattern.h"
 #include "fairlead/url/percent.h"
 #include "fairlead/url/url_pool.h"
 #include "java_answers.h"
@@ -63,9 +64,9 @@ Json RouteByRule(const Json& in, const Json& rule, const std::vector<std::pair<s
   for (const auto& [key, value] : params) rule_url.params.insert_or_assign(key, value);
   if (!rule.is_null()) rule_url.params.insert_or_assign("rule", PercentEncode(rule.get<std::string>()));
 
-  const auto router = MakeConditionRouterFactory()->Create(Url::Of(std::move(rule_url), pool));
+  const auto router = MakeConditionRouterFactory()->Create(Url::Of(std::move(rule_url), pool), Compat::kStrict);
   if (!router.ok()) {
-    const bool blank = router.status().message().find("is empty") != absl::string_view::npos;
+    const bool blank = router.status().message().find("is blank") != absl::string_view::npos;
     return {{"error", blank ? "IllegalArgumentException" : "IllegalStateException"}};
   }
   std::vector<Slot> by_rank;
@@ -114,7 +115,8 @@ Outcome CuratedCondition(const Case& c) {
 }
 
 Json RangeCase(const Case& c) {
-  const ValuePattern pattern(c.in.at("pattern").get<std::string>(), c.in.value("when", false));
+  const RuleSide side = c.in.value("when", false) ? RuleSide::kWhen : RuleSide::kThen;
+  const ValuePattern pattern = ValuePattern::Range(c.in.at("pattern").get<std::string>(), side, Compat::kStrict);
   return {{"match", pattern.Matches(c.in.at("value").get<std::string>())}};
 }
 
