@@ -35,15 +35,11 @@ std::uint64_t LeafHash(const std::vector<Leaf::Weighed>& members, std::string_vi
   return hash;
 }
 
-const Leaf* FindLeaf(const DirectorySnapshot& in, std::uint64_t hash, const Leaf& like,
-                     std::shared_ptr<const Leaf>& found) {
+std::shared_ptr<const Leaf> FindLeaf(const DirectorySnapshot& in, std::uint64_t hash, const Leaf& like) {
   const auto [begin, end] = in.leaves.equal_range(hash);
   for (auto at = begin; at != end; ++at) {
     const Leaf& leaf = *at->second;
-    if (leaf.policy == like.policy && leaf.method == like.method && leaf.by_rank == like.by_rank) {
-      found = at->second;
-      return found.get();
-    }
+    if (leaf.policy == like.policy && leaf.method == like.method && leaf.by_rank == like.by_rank) return at->second;
   }
   return nullptr;
 }
@@ -149,8 +145,8 @@ std::shared_ptr<const Selector> PlanBuilder::Replaced(const PlanKey& key, const 
   return nullptr;
 }
 
-std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const std::string& method,
-                                                  std::shared_ptr<const Selector> replaced) {
+std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const PlanKey& key, const std::string& method,
+                                                  std::size_t branch, std::size_t branches) {
   auto leaf = std::make_shared<Leaf>();
   if (draft.set.empty()) {
     leaf->error = NobodyLeft(snapshot_, method, draft.emptied_by);
@@ -171,21 +167,22 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const std:
   }
 
   const std::uint64_t hash = LeafHash(leaf->by_rank, leaf->policy, leaf->method);
-  std::shared_ptr<const Leaf> known;
-  if (FindLeaf(snapshot_, hash, *leaf, known) != nullptr) return known;
+  if (auto known = FindLeaf(snapshot_, hash, *leaf)) return known;
   // A leaf of the previous snapshot serves on only while what it was built from is the same: the members' urls
   // (their hash.* parameters) and the consumer.
-  if (previous_ != nullptr && previous_->consumer == snapshot_.consumer &&
-      FindLeaf(*previous_, hash, *leaf, known) != nullptr &&
-      std::all_of(members.begin(), members.end(), [&](const Member& member) {
-        const Slot slot = member.provider->slot;
-        return slot < previous_->table->providers.size() &&
-               previous_->table->providers[slot].get() == member.provider;
-      })) {
-    snapshot_.leaves.emplace(hash, known);
-    return known;
+  const auto unchanged = [&](const Member& member) {
+    const Slot slot = member.provider->slot;
+    return slot < previous_->table->providers.size() && previous_->table->providers[slot].get() == member.provider;
+  };
+  if (previous_ != nullptr && previous_->consumer == snapshot_.consumer) {
+    auto known = FindLeaf(*previous_, hash, *leaf);
+    if (known != nullptr && std::all_of(members.begin(), members.end(), unchanged)) {
+      snapshot_.leaves.emplace(hash, known);
+      return known;
+    }
   }
 
+  std::shared_ptr<const Selector> replaced = Replaced(key, method, branch, branches, leaf->policy);
   if (members.size() == 1) {
     leaf->selector = std::make_shared<SoleSelector>(members.front().provider->slot);
     if ((*policy)->per_method()) leaf->position = std::move(replaced);
@@ -218,20 +215,10 @@ std::shared_ptr<const Plan> PlanBuilder::Build(const PlanKey& key, const std::st
   double below = 0;
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     below += drafts[i].probability;
-    std::string policy;
-    if (!drafts[i].set.empty()) {
-      const std::string_view of = ParameterMethod(snapshot_, method);
-      for (const Slot slot : snapshot_.table->by_rank) {
-        if (!drafts[i].set.Contains(slot)) continue;
-        policy = snapshot_.table->providers[slot]->effective.MethodParam(of, names::kLoadBalance, "random");
-        break;
-      }
-    }
     const std::uint64_t bound = i + 1 == drafts.size()
                                     ? std::numeric_limits<std::uint64_t>::max()
                                     : static_cast<std::uint64_t>(std::min(below, 1.0) * 18446744073709549568.0);
-    plan->branches.push_back(
-        {bound, MakeLeaf(drafts[i], method, Replaced(key, method, i, drafts.size(), policy))});
+    plan->branches.push_back({bound, MakeLeaf(drafts[i], key, method, i, drafts.size())});
   }
   return plan;
 }

@@ -45,8 +45,8 @@ class PlanBuilder {
   };
   void Expand(std::size_t link, InvokerSet set, double probability, const std::vector<RouteCase>& cases,
               std::string emptied_by, std::vector<Draft>& drafts) const;
-  std::shared_ptr<const Leaf> MakeLeaf(const Draft& draft, const std::string& method,
-                                       std::shared_ptr<const Selector> replaced);
+  std::shared_ptr<const Leaf> MakeLeaf(const Draft& draft, const PlanKey& key, const std::string& method,
+                                       std::size_t branch, std::size_t branches);
   std::shared_ptr<const Selector> Replaced(const PlanKey& key, const std::string& method, std::size_t branch,
                                            std::size_t branches, const std::string& policy) const;
 
