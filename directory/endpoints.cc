@@ -53,6 +53,12 @@ Endpoints::~Endpoints() {
   }
 }
 
+Endpoints::Wanted::Wanted(Url original_url, Url effective_url)
+    : original(std::move(original_url)),
+      effective(std::move(effective_url)),
+      key(ConnectionKey(effective.parts())),
+      disabled(IsDisabled(effective.parts())) {}
+
 void Endpoints::Hold(Endpoint& endpoint, const Wanted& wanted, ProviderId id, Slot slot) {
   auto provider = std::make_shared<Provider>();
   provider->slot = slot;
@@ -72,7 +78,7 @@ void Endpoints::Hold(Endpoint& endpoint, const Wanted& wanted, ProviderId id, Sl
   changed_.Add(slot);
 }
 
-void Endpoints::Apply(const std::vector<Wanted>& list) {
+void Endpoints::Apply(const WantedList& list) {
   if (closed_) return;
   ++applied_;
   skipped_.clear();
@@ -83,35 +89,36 @@ void Endpoints::Apply(const std::vector<Wanted>& list) {
   };
 
   // Two urls of one connection are one endpoint; the newest timestamp speaks for it.
-  std::unordered_map<std::string, std::size_t> newest;
-  std::vector<std::pair<std::string, const Wanted*>> distinct;
+  std::unordered_map<std::string_view, std::size_t> newest;
+  newest.reserve(list.size());
+  std::vector<const Wanted*> distinct;
   distinct.reserve(list.size());
-  for (const Wanted& wanted : list) {
-    if (IsDisabled(wanted.effective.parts())) {
+  for (const auto& wanted : list) {
+    if (wanted->disabled) {
       ++disabled_;
-      skip("disabled: " + wanted.original.parts().Address());
+      skip("disabled: " + wanted->original.parts().Address());
       continue;
     }
-    std::string key = ConnectionKey(wanted.effective.parts());
-    const auto [at, fresh] = newest.try_emplace(key, distinct.size());
+    const auto [at, fresh] = newest.try_emplace(wanted->key, distinct.size());
     if (fresh) {
-      distinct.emplace_back(std::move(key), &wanted);
+      distinct.push_back(wanted.get());
       continue;
     }
-    const Wanted*& kept = distinct[at->second].second;
-    if (wanted.original.timestamp_ms() > kept->original.timestamp_ms()) kept = &wanted;
-    skip("listed twice, the newest is used: " + wanted.original.parts().Address());
+    const Wanted*& kept = distinct[at->second];
+    if (wanted->original.timestamp_ms() > kept->original.timestamp_ms()) kept = wanted.get();
+    skip("listed twice, the newest is used: " + wanted->original.parts().Address());
   }
 
-  for (const auto& [key, wanted] : distinct) {
-    const auto held = endpoints_.find(key);
+  for (const Wanted* wanted : distinct) {
+    auto held = endpoints_.find(wanted->key);
     if (held == endpoints_.end()) {
-      const auto retry = retries_.find(key);
+      const auto retry = retries_.find(wanted->key);
       const bool waiting = retry != retries_.end() && retry->second.timer.armed();
-      if (waiting || !(Revive(key, *wanted) || Refer(key, *wanted))) {
+      if (waiting || !(Revive(*wanted) || Refer(*wanted))) {
         skip("not referred yet: " + wanted->original.parts().Address());
         continue;
       }
+      held = endpoints_.find(wanted->key);
     } else {
       Endpoint& endpoint = held->second;
       const Provider& now = *endpoint.provider;
@@ -122,12 +129,13 @@ void Endpoints::Apply(const std::vector<Wanted>& list) {
           endpoint.state->invoker().Updated(wanted->effective);
         } catch (const std::exception& error) {
           config_.log->Error("FL-3-2", config_.service, absl::StrCat("Invoker::Updated threw: ", error.what()));
+        } catch (...) {
+          config_.log->Error("FL-3-2", config_.service, "Invoker::Updated threw");
         }
       }
     }
-    Endpoint& endpoint = endpoints_.find(key)->second;
-    endpoint.seen = applied_;
-    by_rank_.push_back(endpoint.provider->slot);
+    held->second.seen = applied_;
+    by_rank_.push_back(held->second.provider->slot);
   }
 
   for (auto at = endpoints_.begin(); at != endpoints_.end();) {
@@ -146,14 +154,14 @@ void Endpoints::Apply(const std::vector<Wanted>& list) {
   if (!retries_.empty()) last_list_ = list;
 }
 
-bool Endpoints::Revive(const std::string& key, const Wanted& wanted) {
+bool Endpoints::Revive(const Wanted& wanted) {
   for (auto at = leaving_.begin(); at != leaving_.end(); ++at) {
-    if (at->key != key) continue;
+    if (at->key != wanted.key) continue;
     InvokerState* state = at->state;
     leaving_.erase(at);
     state->SetDraining(false);
-    Endpoint& endpoint = endpoints_[key];
-    endpoint.key = key;
+    Endpoint& endpoint = endpoints_[wanted.key];
+    endpoint.key = wanted.key;
     endpoint.state = state;
     Hold(endpoint, wanted, state->id(), TakeSlot());
     return true;
@@ -161,7 +169,7 @@ bool Endpoints::Revive(const std::string& key, const Wanted& wanted) {
   return false;
 }
 
-bool Endpoints::Refer(const std::string& key, const Wanted& wanted) {
+bool Endpoints::Refer(const Wanted& wanted) {
   const auto id = static_cast<ProviderId>(next_id_++);
   Availability report([alive = weak_from_this(), executor = config_.executor, id](bool up) {
     executor->Post([alive, id, up] {
@@ -180,12 +188,12 @@ bool Endpoints::Refer(const std::string& key, const Wanted& wanted) {
     config_.log->Warn("FL-3-1", config_.service,
                       absl::StrCat("no invoker for ", wanted.original.ToString(), ", tried again later: ",
                                    invoker.status().ToString()));
-    ReferLater(key);
+    ReferLater(wanted.key);
     return false;
   }
-  retries_.erase(key);
-  Endpoint& endpoint = endpoints_[key];
-  endpoint.key = key;
+  retries_.erase(wanted.key);
+  Endpoint& endpoint = endpoints_[wanted.key];
+  endpoint.key = wanted.key;
   endpoint.state = new InvokerState(id, *std::move(invoker));
   Hold(endpoint, wanted, id, TakeSlot());
   return true;
@@ -203,7 +211,7 @@ void Endpoints::ReferLater(const std::string& key) {
     if (at == self->retries_.end()) return;
     at->second.timer = Timer();
     // Apply finds the key without a pending timer and refers it again.
-    const std::vector<Wanted> list = self->last_list_;
+    const WantedList list = self->last_list_;
     self->Apply(list);
     self->config_.on_change();
   });

@@ -35,17 +35,23 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
     // Something that a snapshot shows changed by itself: a refer succeeded late, a provider went up or down.
     std::function<void()> on_change;
   };
-  // A provider to hold: what was registered and what the consumer makes of it.
+  // A provider to hold: what was registered, what the consumer makes of it, and what follows from that, computed
+  // once for as long as neither changes.
   struct Wanted {
-    Url original, effective;
+    Wanted(Url original_url, Url effective_url);
+
+    const Url original, effective;
+    const std::string key;  // ConnectionKey(effective)
+    const bool disabled;
   };
+  using WantedList = std::vector<std::shared_ptr<const Wanted>>;
 
   explicit Endpoints(Config config);
   ~Endpoints();
 
   // Replaces the list, in rank order. Of entries with one connection key the newest timestamp stays. Entries whose
   // Refer fails are left out and retried with back-off. Those that left are remembered until DrainRemoved.
-  void Apply(const std::vector<Wanted>& list);
+  void Apply(const WantedList& list);
 
   // What a snapshot needs; `changed` = slots new or changed since the last call of TakeChanged.
   std::shared_ptr<const InvokerTable> Table() const;
@@ -92,8 +98,8 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   };
 
   void Hold(Endpoint& endpoint, const Wanted& wanted, ProviderId id, Slot slot);
-  bool Refer(const std::string& key, const Wanted& wanted);
-  bool Revive(const std::string& key, const Wanted& wanted);
+  bool Refer(const Wanted& wanted);
+  bool Revive(const Wanted& wanted);
   void ReferLater(const std::string& key);
   void Report(ProviderId id, bool up);
   InvokerState* FindState(ProviderId id);
@@ -107,7 +113,7 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   std::unordered_map<std::string, Endpoint> endpoints_;  // by connection key
   std::vector<Leaving> leaving_;
   std::map<std::string, Retry> retries_;
-  std::vector<Wanted> last_list_;
+  WantedList last_list_;
   std::vector<Slot> by_rank_;
   std::vector<Slot> free_slots_;
   Slot next_slot_ = 0;

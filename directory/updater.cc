@@ -122,7 +122,7 @@ void Updater::ApplyOverrides() {
   }
   consumer_ = configurators_.empty() ? config_.consumer
                                      : Url::Of(configurators_.Apply(config_.consumer.parts()), *config_.pool);
-  effective_.clear();
+  made_.clear();
   providers_dirty_ = true;
 }
 
@@ -158,25 +158,27 @@ void Updater::ApplyProviders() {
     return protocols.empty() || absl::StrCat(",", ToAbsl(protocols), ",").find(absl::StrCat(",", ToAbsl(protocol), ",")) !=
                                     std::string::npos;
   };
-  std::vector<Endpoints::Wanted> list;
+  Endpoints::WantedList list;
   list.reserve(providers_.size());
-  std::unordered_map<Url, Url, UrlHash> effective;
-  effective.reserve(providers_.size());
+  decltype(made_) made;
+  made.reserve(providers_.size());
   for (const Url& original : providers_) {
     if (!wanted_protocol(original.protocol()) || !config_.protocol->Speaks(original.protocol())) {
       bad_providers_.push_back("protocol not spoken here: " + original.ToString());
       continue;
     }
-    const auto known = effective_.find(original);
+    std::shared_ptr<const Endpoints::Wanted>& wanted = made[original];
     // Equality ignores the timestamp, the base of warm-up, which the effective url must have.
-    const Url now = known != effective_.end() && known->second.timestamp_ms() == original.timestamp_ms()
-                        ? known->second
-                        : Effective(original);
-    effective.insert_or_assign(original, now);
-    list.push_back({original, now});
+    if (wanted == nullptr || wanted->original.timestamp_ms() != original.timestamp_ms()) {
+      const auto known = made_.find(original);
+      wanted = known != made_.end() && known->second->original.timestamp_ms() == original.timestamp_ms()
+                   ? known->second
+                   : std::make_shared<const Endpoints::Wanted>(original, Effective(original));
+    }
+    list.push_back(wanted);
   }
   if (!bad_providers_.empty()) config_.log->Warn("FL-3-6", config_.consumer.ServiceKey(), bad_providers_.front());
-  effective_ = std::move(effective);
+  made_ = std::move(made);
   endpoints_->Apply(list);
 }
 

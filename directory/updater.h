@@ -85,7 +85,7 @@ class Updater : public std::enable_shared_from_this<Updater> {
   Url consumer_;  // with overrides
   Configurators configurators_;
   // What the last update made of each original url, so that an unchanged one costs one look-up.
-  std::unordered_map<Url, Url, UrlHash> effective_;
+  std::unordered_map<Url, std::shared_ptr<const Endpoints::Wanted>, UrlHash> made_;
   std::vector<Rule> routers_;
   std::vector<std::string> bad_rules_, bad_overrides_, bad_providers_;
   std::string empty_reason_;
