@@ -59,7 +59,7 @@ class Picker {
       const Leaf& leaf = plan->Draw(random_);
       if constexpr (Tracer::kRecords) tracer_.trace.candidates = leaf.by_rank.size();
       if (leaf.selector == nullptr) return leaf.error;
-      if constexpr (Tracer::kRecords) tracer_.trace.policy = leaf.policy + ": " + leaf.selector->Describe();
+      if constexpr (Tracer::kRecords) tracer_.trace.policy = leaf.selector->Describe();
       return Choose(
           leaf.by_rank.size(), [&](std::size_t i) { return leaf.by_rank[i].slot; },
           [&]() -> absl::StatusOr<Slot> { return leaf.selector->Select(invocation_, context_); }, take);

@@ -19,12 +19,13 @@ constexpr std::size_t kMostBranches = 64;
 // points) cannot hide the only provider.
 class SoleSelector final : public Selector {
  public:
-  explicit SoleSelector(Slot slot) : slot_(slot) {}
+  SoleSelector(Slot slot, std::string policy) : slot_(slot), policy_(std::move(policy)) {}
   Slot Select(const Invocation&, PickContext&) const override { return slot_; }
-  std::string Describe() const override { return "the only candidate"; }
+  std::string Describe() const override { return policy_ + ", not asked: the only candidate"; }
 
  private:
   const Slot slot_;
+  const std::string policy_;
 };
 
 std::uint64_t LeafHash(const std::vector<Leaf::Weighed>& members, std::string_view policy, std::string_view method) {
@@ -184,7 +185,7 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const Plan
 
   std::shared_ptr<const Selector> replaced = Replaced(key, method, branch, branches, leaf->policy);
   if (members.size() == 1) {
-    leaf->selector = std::make_shared<SoleSelector>(members.front().provider->slot);
+    leaf->selector = std::make_shared<SoleSelector>(members.front().provider->slot, leaf->policy);
     if ((*policy)->per_method()) leaf->position = std::move(replaced);
   } else {
     SelectorInput input;
