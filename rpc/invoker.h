@@ -17,8 +17,10 @@ namespace fairlead {
 class Invoker {
  public:
   virtual ~Invoker() = default;
+  // The url it was made for; may stay that one after Updated. Any thread.
   virtual const Url& url() const = 0;
-  // Can a call be sent now? Any thread; must not block. Asked when building and probing, never in a pick.
+  // Can a call be sent now? Any thread; must not block. For the host's own use and for probing; a pick goes by what
+  // was reported through Availability, and a new invoker counts as up until it reports otherwise.
   virtual bool IsAvailable() const noexcept = 0;
   // The effective url changed in policy parameters only (weight, timeout, tag ...); the connection stays.
   virtual void Updated(const Url& effective) { (void)effective; }
