@@ -1,5 +1,6 @@
 #include "fairlead/cluster/extension_registry.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -39,6 +40,12 @@ ExtensionRegistry::Builder& ExtensionRegistry::Builder::AddLoadBalance(std::shar
 }
 
 absl::StatusOr<ExtensionRegistry> ExtensionRegistry::Builder::Build() const {
+  const auto null = [](const auto& added) { return added == nullptr; };
+  if (std::any_of(registries_.begin(), registries_.end(), null) ||
+      std::any_of(load_balances_.begin(), load_balances_.end(), null) ||
+      std::any_of(routers_.begin(), routers_.end(), [](const auto& added) { return added.second == nullptr; })) {
+    return absl::InvalidArgumentError("a null extension was added; give each Add an object");
+  }
   ExtensionRegistry built;
   std::vector<std::string> twice;
   for (const auto& factory : registries_) {

@@ -30,7 +30,7 @@ class ExtensionRegistry {
     // By the name in the `loadbalance` parameter.
     Builder& AddLoadBalance(std::shared_ptr<const LoadBalance> policy);
 
-    // kAlreadyExists names every duplicate.
+    // kAlreadyExists names every duplicate; kInvalidArgument when a null was added.
     absl::StatusOr<ExtensionRegistry> Build() const;
 
    private:

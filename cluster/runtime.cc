@@ -137,6 +137,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
       if (done) done(absl::FailedPreconditionError("the runtime was shut down before"));
       return;
     }
+    // Far enough for anybody, and far from what a clock cannot add.
+    deadline = std::clamp<nanoseconds>(deadline, nanoseconds(0), std::chrono::hours(24 * 365));
     shutdown_done_ = std::move(done);
     shutdown_timer_ = executor()->After(deadline + kGoodbye, [self = shared_from_this()] {
       self->Finish(absl::DeadlineExceededError("a registry or a lease did not end within the deadline"));
@@ -420,6 +422,7 @@ absl::StatusOr<std::shared_ptr<Directory>> Runtime::Refer(std::string_view regis
 
 void Runtime::ReferAsync(std::string_view registry, std::string_view consumer, std::shared_ptr<Protocol> protocol,
                          Referred done) {
+  if (done == nullptr) return;  // nobody would ever hold the directory
   core_->executor()->Post([core = core_, registry = std::string(registry), consumer = std::string(consumer),
                            protocol = std::move(protocol), done = std::move(done)]() mutable {
     core->Refer(registry, consumer, std::move(protocol), std::move(done));

@@ -78,6 +78,7 @@ class Runtime {
   // with check=false it returns at once and heals by itself. Registers a consumer node unless register=false.
   absl::StatusOr<std::shared_ptr<Directory>> Refer(std::string_view registry, std::string_view consumer,
                                                    std::shared_ptr<Protocol> protocol);
+  // The same without waiting; `done` is called on the executor. Without a `done` nothing happens.
   void ReferAsync(std::string_view registry, std::string_view consumer, std::shared_ptr<Protocol> protocol,
                   absl::AnyInvocable<void(absl::StatusOr<std::shared_ptr<Directory>>)> done);
 
@@ -87,7 +88,8 @@ class Runtime {
   absl::StatusOr<Registration> Register(std::string_view registry, std::string_view provider);
 
   // Ends everything in order: picks answer kCancelled, providers and consumers are unregistered, leases get until
-  // `deadline` from now, invokers are destroyed, sessions closed; then `done`. Call once.
+  // `deadline` from now, invokers are destroyed (those of leases still out too, whose objects stay), sessions closed;
+  // then `done`: OK, or kDeadlineExceeded when a registry would not end. Call once; later calls are told so.
   void Shutdown(std::chrono::nanoseconds deadline, absl::AnyInvocable<void(absl::Status)> done);
 
  private:

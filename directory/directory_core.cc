@@ -1,5 +1,6 @@
 #include "fairlead/directory/directory_core.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -70,6 +71,8 @@ void DirectoryCore::PollLater() {
 }
 
 void DirectoryCore::AwaitReady(std::chrono::nanoseconds timeout, Directory::Done done) {
+  if (done == nullptr) return;
+  timeout = std::max(timeout, std::chrono::nanoseconds::zero());
   executor_->Post([self = shared_from_this(), timeout, done = std::move(done)]() mutable {
     if (self->ready_) {
       done(absl::IsCancelled(self->Mutable().status) ? self->Mutable().status : absl::OkStatus());

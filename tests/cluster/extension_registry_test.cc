@@ -41,5 +41,13 @@ TEST(ExtensionRegistryTest, EveryDuplicateIsNamed) {
   EXPECT_THAT(built.status().message(), HasSubstr("route"));
 }
 
+TEST(ExtensionRegistryTest, ANullIsRefused) {
+  EXPECT_EQ(ExtensionRegistry::Builder().AddRegistry(nullptr).Build().status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ExtensionRegistry::Builder().AddLoadBalance(nullptr).Build().status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ExtensionRegistry::Builder().AddRouter("x", nullptr).Build().status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace fairlead

@@ -81,6 +81,21 @@ TEST_F(RuntimeTest, WrongInputIsRefusedWithItsRemedy) {
   EXPECT_EQ(Runtime::Create({.clock = nullptr}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST_F(RuntimeTest, MissingCallbacksDoNoHarm) {
+  runtime_->ReferAsync(registry_, "consumer://10.0.0.9/a.B", protocol_, nullptr);
+  auto orders = *runtime_->Refer(registry_, "consumer://10.0.0.9/a.B", protocol_);
+  orders->AwaitReady(seconds(1), nullptr);
+  EXPECT_EQ(orders->Select({}).status().code(), absl::StatusCode::kUnavailable);
+  runtime_->Shutdown(seconds(1), nullptr);
+}
+
+TEST_F(RuntimeTest, AnEndlessDeadlineIsALongOne) {
+  auto a = *runtime_->Register(registry_, "dubbo://10.0.0.1:1/com.acme.Orders");
+  std::promise<absl::Status> done;
+  runtime_->Shutdown(std::chrono::nanoseconds::max(), [&](absl::Status status) { done.set_value(std::move(status)); });
+  EXPECT_TRUE(done.get_future().get().ok());
+}
+
 TEST_F(RuntimeTest, TheBlockingFormsRefuseToWaitForTheirOwnThread) {
   std::promise<absl::StatusCode> code;
   runtime_->ReferAsync(registry_, "consumer://10.0.0.9/a.B", protocol_, [&](absl::StatusOr<std::shared_ptr<Directory>>) {
