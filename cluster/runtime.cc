@@ -273,6 +273,13 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
       const auto registry = weak.lock();
       return registry == nullptr ? std::string() : registry->Describe();
     };
+    config.unreadable = [weak = std::weak_ptr<FailbackRegistry>(reference.registry->registry),
+                         prefix = reference.consumer.parts().ServiceInterface() + "/"] {
+      std::vector<std::string> children;
+      if (const auto registry = weak.lock()) children = registry->status().unreadable;
+      std::erase_if(children, [&](const std::string& child) { return !child.starts_with(prefix); });
+      return children;
+    };
     config.why_empty = [weak = std::weak_ptr<FailbackRegistry>(reference.registry->registry),
                         service = reference.consumer.parts().ServiceInterface()](absl::AnyInvocable<void(std::string)> tell) {
       const auto registry = weak.lock();

@@ -115,7 +115,7 @@ void Endpoints::Apply(const WantedList& list) {
       const auto retry = retries_.find(wanted->key);
       const bool waiting = retry != retries_.end() && retry->second.timer.armed();
       if (waiting || !(Revive(*wanted) || Refer(*wanted))) {
-        skip("not referred yet: " + wanted->original.parts().Address());
+        skip(absl::StrCat("not referred yet: ", wanted->original.parts().Address(), ": ", retries_.at(wanted->key).why));
         continue;
       }
       held = endpoints_.find(wanted->key);
@@ -188,7 +188,7 @@ bool Endpoints::Refer(const Wanted& wanted) {
     config_.log->Warn("FL-3-1", config_.service,
                       absl::StrCat("no invoker for ", wanted.original.ToString(), ", tried again later: ",
                                    invoker.status().ToString()));
-    ReferLater(wanted.key);
+    ReferLater(wanted.key, invoker.status().ToString());
     return false;
   }
   retries_.erase(wanted.key);
@@ -199,11 +199,12 @@ bool Endpoints::Refer(const Wanted& wanted) {
   return true;
 }
 
-void Endpoints::ReferLater(const std::string& key) {
+void Endpoints::ReferLater(const std::string& key, std::string why) {
   using std::chrono::milliseconds;
   Retry& retry =
-      retries_.try_emplace(key, Retry{Backoff(milliseconds(100), milliseconds(500), milliseconds(30000)), Timer()})
+      retries_.try_emplace(key, Retry{Backoff(milliseconds(100), milliseconds(500), milliseconds(30000)), Timer(), {}})
           .first->second;
+  retry.why = std::move(why);
   retry.timer = config_.executor->After(retry.backoff.Next(random_), [alive = weak_from_this(), key] {
     const auto self = alive.lock();
     if (self == nullptr || self->closed_) return;

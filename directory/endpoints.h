@@ -95,12 +95,13 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   struct Retry {
     Backoff backoff;
     Timer timer;
+    std::string why;  // the last attempt failed
   };
 
   void Hold(Endpoint& endpoint, const Wanted& wanted, ProviderId id, Slot slot);
   bool Refer(const Wanted& wanted);
   bool Revive(const Wanted& wanted);
-  void ReferLater(const std::string& key);
+  void ReferLater(const std::string& key, std::string why);
   void Report(ProviderId id, bool up);
   InvokerState* FindState(ProviderId id);
   void Sweep();

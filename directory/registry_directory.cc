@@ -23,7 +23,8 @@ RegistryDirectory::RegistryDirectory(DirectoryConfig config)
       updater_(internal::Updater::Create(std::move(config))) {}
 
 void RegistryDirectory::Notify(Notification full) {
-  if (full.kind != ListKind::kUnknown) told_ |= Bit(full.category);
+  // A first word of kUnknown is an answer too: there are children, and none can be read. Waiting would not help.
+  told_ |= Bit(full.category);
   if (full.category == Category::kProviders && full.kind == ListKind::kEmpty && why_empty_) {
     why_empty_([alive = weak_from_this()](std::string reason) {
       if (const auto self = alive.lock()) self->updater_->SetEmptyReason(std::move(reason));

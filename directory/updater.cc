@@ -1,6 +1,8 @@
 #include "fairlead/directory/updater.h"
 
 #include <algorithm>
+#include <array>
+#include <exception>
 #include <set>
 #include <utility>
 
@@ -22,6 +24,20 @@ constexpr milliseconds kReplanDelay{10};
 // How often the plans that picks missed are looked for, while the chain has rules that make such plans.
 constexpr milliseconds kPlanTick{20};
 constexpr milliseconds kCloseTick{20};
+
+// Protocols of urls that are no providers, whatever category they were put under.
+constexpr std::array<std::string_view, 8> kNoProviders = {"empty", "consumer", "provider", "override",
+                                                          "absent", "route", "condition", "registry"};
+
+// Why a provider cannot be used at all; empty when it can.
+std::string_view Unusable(const Url& url) {
+  if (std::find(kNoProviders.begin(), kNoProviders.end(), url.protocol()) != kNoProviders.end()) {
+    return "no provider's protocol";
+  }
+  if (url.host().empty()) return "no host to connect to";
+  if (url.parts().port > 65535) return "no such port";
+  return {};
+}
 
 }  // namespace
 
@@ -62,7 +78,9 @@ std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
 }
 
 void Updater::Set(Category category, ListKind kind, const std::vector<Url>& urls) {
-  if (closed_ || kind == ListKind::kUnknown) return;
+  if (closed_) return;
+  stale_[static_cast<std::size_t>(category)] = kind == ListKind::kUnknown;
+  if (kind == ListKind::kUnknown) return Changed();
   const std::vector<Url> now = kind == ListKind::kEmpty ? std::vector<Url>() : urls;
   switch (category) {
     case Category::kProviders:
@@ -163,8 +181,12 @@ void Updater::ApplyProviders() {
   decltype(made_) made;
   made.reserve(providers_.size());
   for (const Url& original : providers_) {
-    if (!wanted_protocol(original.protocol()) || !config_.protocol->Speaks(original.protocol())) {
-      bad_providers_.push_back("protocol not spoken here: " + original.ToString());
+    std::string_view why = Unusable(original);
+    if (why.empty() && !(wanted_protocol(original.protocol()) && Speaks(original.protocol()))) {
+      why = "protocol not spoken here";
+    }
+    if (!why.empty()) {
+      bad_providers_.push_back(absl::StrCat(ToAbsl(why), ": ", original.ToString()));
       continue;
     }
     std::shared_ptr<const Endpoints::Wanted>& wanted = made[original];
@@ -182,6 +204,17 @@ void Updater::ApplyProviders() {
   endpoints_->Apply(list);
 }
 
+bool Updater::Speaks(std::string_view protocol) const {
+  try {
+    return config_.protocol->Speaks(protocol);
+  } catch (const std::exception& error) {
+    config_.log->Error("FL-3-8", config_.consumer.ServiceKey(), absl::StrCat("Protocol::Speaks threw: ", error.what()));
+  } catch (...) {
+    config_.log->Error("FL-3-8", config_.consumer.ServiceKey(), "Protocol::Speaks threw");
+  }
+  return false;
+}
+
 Url Updater::Effective(const Url& original) const {
   UrlParts merged = MergeConsumer(original.parts(), config_.consumer.parts().params);
   // The consumer's own category is about its subscription, its side is what overrides are compared with.
@@ -192,6 +225,9 @@ Url Updater::Effective(const Url& original) const {
 
 absl::Status Updater::EmptyStatus() const {
   const std::string service = config_.consumer.ServiceKey();
+  if (providers_.empty() && stale_[static_cast<std::size_t>(Category::kProviders)]) {
+    return absl::UnavailableError(absl::StrCat("no provider of ", service, ": none of the registry's entries can be read"));
+  }
   if (providers_.empty()) {
     return absl::UnavailableError(absl::StrCat("no provider of ", service, " in the registry",
                                                empty_reason_.empty() ? "" : ": ", empty_reason_));
@@ -235,6 +271,14 @@ void Updater::Publish() {
   for (const std::vector<std::string>* texts :
        {&std::as_const(bad_providers_), &std::as_const(bad_rules_), &std::as_const(bad_overrides_), &endpoints_->skipped()}) {
     input.skipped.insert(input.skipped.end(), texts->begin(), texts->end());
+  }
+  for (std::size_t i = 0; i < stale_.size(); ++i) {
+    if (!stale_[i]) continue;
+    input.skipped.push_back(absl::StrCat("the registry cannot say its ", ToAbsl(CategoryName(static_cast<Category>(i))),
+                                         " now; the last ones known are used"));
+  }
+  if (config_.unreadable) {
+    for (std::string& child : config_.unreadable()) input.skipped.push_back(std::move(child));
   }
   if (config_.registry_state) input.registry = config_.registry_state();
 

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_DIRECTORY_UPDATER_H_
 #define FAIRLEAD_DIRECTORY_UPDATER_H_
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,6 +32,7 @@ struct DirectoryConfig {
   internal::PolicyLookup policy;
   std::function<absl::StatusOr<std::shared_ptr<RouterFactory>>(std::string_view name)> router;
   std::function<std::string()> registry_state;  // one line; may be empty
+  std::function<std::vector<std::string>()> unreadable;  // the registry's children that are no urls, with the reason
   // Asks why the registry has no provider of the service; the answer, which may be empty, comes on the executor.
   std::function<void(absl::AnyInvocable<void(std::string)>)> why_empty;
 };
@@ -71,6 +73,7 @@ class Updater : public std::enable_shared_from_this<Updater> {
   void ApplyRules();
   void ApplyProviders();
   void Publish();
+  bool Speaks(std::string_view protocol) const;
   Url Effective(const Url& original) const;
   absl::Status EmptyStatus() const;
   void ScheduleWarmup();
@@ -81,6 +84,7 @@ class Updater : public std::enable_shared_from_this<Updater> {
   const std::shared_ptr<DirectoryCore> core_;
   std::shared_ptr<Endpoints> endpoints_;
   std::vector<Url> providers_, rules_, overrides_;
+  std::array<bool, kCategoryCount> stale_{};  // by category: the registry could not say
   bool providers_dirty_ = false, rules_dirty_ = false, overrides_dirty_ = false;
   Url consumer_;  // with overrides
   Configurators configurators_;

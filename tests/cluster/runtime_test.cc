@@ -13,6 +13,7 @@
 
 #include "fairlead/base/asio_executor.h"
 #include "fairlead/cluster/default_extensions.h"
+#include "fairlead/registry/memory/memory_registry.h"
 #include "fairlead/tests/support/fake_clock.h"
 #include "fairlead/tests/support/fake_protocol.h"
 #include "fairlead/tests/support/log_recorder.h"
@@ -79,6 +80,19 @@ TEST_F(RuntimeTest, WrongInputIsRefusedWithItsRemedy) {
   EXPECT_EQ(runtime_->Refer("memory://x", "consumer://h/a.B", nullptr).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(runtime_->Register("memory://x", "dubbo://h:1").status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Runtime::Create({.clock = nullptr}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(RuntimeTest, AServiceWithNothingReadableIsAnsweredAtOnceForEveryReference) {
+  const auto factory = std::make_shared<MemoryRegistryFactory>();
+  auto extensions = *ExtensionRegistry::Builder().AddRegistry(factory).AddLoadBalance(DefaultExtensions().Policy("random").value()).Build();
+  auto runtime = *Runtime::Create({.extensions = extensions, .log = lines_.sink()});
+  factory->store("m")->PutChild("com.acme.Orders", Category::kProviders, "garbage");
+  for (int i = 0; i < 2; ++i) {
+    auto orders = runtime->Refer("memory://m", "consumer://10.0.0.9/com.acme.Orders", protocol_);
+    ASSERT_TRUE(orders.ok()) << orders.status();
+    EXPECT_EQ((*orders)->Select({}).status().code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT((*orders)->Explain({}).ToString(), HasSubstr("garbage"));
+  }
 }
 
 TEST_F(RuntimeTest, MissingCallbacksDoNoHarm) {

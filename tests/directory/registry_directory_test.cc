@@ -177,6 +177,34 @@ TEST_F(RegistryDirectoryTest, ProvidersOfAnUnknownProtocolAreLeftOutAndShown) {
   EXPECT_THAT(handle_->Explain({}).skipped[0], HasSubstr("foo://10.0.0.2:1"));
 }
 
+TEST_F(RegistryDirectoryTest, WhatIsNoProviderOrCannotBeDialledIsLeftOutAndShown) {
+  Overrides({});
+  Rules({});
+  const std::string tail = "/com.acme.Orders?interface=com.acme.Orders";
+  std::vector<Url> urls = {ProviderAt("10.0.0.1")};
+  for (const char* bad : {"empty://10.0.0.5:1", "consumer://10.0.0.5:1", "override://10.0.0.5:1", "route://10.0.0.5:1",
+                          "dubbo://10.0.0.2:99999", "dubbo://", "throwing://10.0.0.6:1"}) {
+    urls.push_back(Parse(bad + tail));
+  }
+  Notify(Category::kProviders, ListKind::kList, urls);
+  executor_.RunReady();
+  EXPECT_THAT(ListAddresses(), ElementsAre(kA));
+  EXPECT_EQ(handle_->Explain({}).skipped.size(), 7u);
+  EXPECT_EQ(lines_.count("FL-3-8"), 1u);
+}
+
+TEST_F(RegistryDirectoryTest, AListThatCannotBeReadKeepsTheLastOneAndSaysSo) {
+  Open({"10.0.0.1"});
+  Notify(Category::kProviders, ListKind::kUnknown);
+  executor_.RunReady();
+  EXPECT_EQ(PickAddress(), kA);
+  ASSERT_EQ(handle_->Explain({}).skipped.size(), 1u);
+  EXPECT_THAT(handle_->Explain({}).skipped[0], HasSubstr("providers"));
+  Providers({"10.0.0.2"});
+  executor_.RunReady();
+  EXPECT_THAT(handle_->Explain({}).skipped, IsEmpty());
+}
+
 TEST_F(RegistryDirectoryTest, TheConsumersProtocolListFilters) {
   Start("consumer://10.0.0.9/com.acme.Orders?protocol=tri,rest");
   Open({"10.0.0.1"});

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,7 +57,10 @@ class FakeProtocol final : public Protocol {
     reports[address] = report;
     return std::make_unique<FakeInvoker>(*this, effective, std::move(report));
   }
-  bool Speaks(std::string_view protocol) const override { return protocol != "foo"; }
+  bool Speaks(std::string_view protocol) const override {
+    if (protocol == "throwing") throw std::runtime_error("thrown by the test");
+    return protocol != "foo";
+  }
 
   std::set<std::string> failing, throwing;       // addresses
   std::map<std::string, Availability> reports;   // by address, the last one
