@@ -15,6 +15,7 @@
 #include "fairlead/cluster/local_address.h"
 #include "fairlead/directory/registry_directory.h"
 #include "fairlead/registry/failback_registry.h"
+#include "fairlead/registry/registry_key.h"
 #include "fairlead/registry/registry_options.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/url_address.h"
@@ -246,6 +247,12 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
         {names::kPid, std::to_string(getpid())},
         {names::kTimestamp, std::to_string(options_.clock->SystemMillis())}};
     for (const auto& [name, value] : defaults) parts->params.emplace(name, value);
+    const std::vector<Category> categories = SubscribedCategories(*parts);
+    if (std::find(categories.begin(), categories.end(), Category::kProviders) == categories.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "consumer category '", ToAbsl(parts->Param(names::kCategory)),
+          "' has no providers; leave it out, or name providers,configurators,routers"));
+    }
     return Url::Of(*std::move(parts), pool_);
   }
 

@@ -2,12 +2,22 @@
 
 #include <utility>
 
+#include "fairlead/registry/registry_key.h"
+
 namespace fairlead {
 namespace {
 
 constexpr std::uint32_t Bit(Category category) { return 1u << static_cast<unsigned>(category); }
-constexpr std::uint32_t kNeeded = Bit(Category::kProviders) | Bit(Category::kConfigurators) | Bit(Category::kRouters);
 constexpr std::int64_t kRulesWaitMs = 3000;
+
+// What the first snapshot waits for: the categories of the subscription that say something of picks.
+std::uint32_t NeededBy(const Url& consumer) {
+  std::uint32_t needed = Bit(Category::kProviders);
+  for (const Category category : SubscribedCategories(consumer.parts())) {
+    if (category != Category::kConsumers) needed |= Bit(category);
+  }
+  return needed;
+}
 
 }  // namespace
 
@@ -19,6 +29,7 @@ RegistryDirectory::RegistryDirectory(DirectoryConfig config)
     : executor_(config.executor),
       log_(config.log),
       consumer_(config.consumer),
+      needed_(NeededBy(consumer_)),
       why_empty_(config.why_empty),
       updater_(internal::Updater::Create(std::move(config))) {}
 
@@ -32,7 +43,7 @@ void RegistryDirectory::Notify(Notification full) {
   }
   updater_->Set(full.category, full.kind, full.urls);
   if (updater_->open()) return;
-  if ((told_ & kNeeded) == kNeeded) {
+  if ((told_ & needed_) == needed_) {
     gate_ = Timer();
     updater_->Open();
   } else if (!gate_.armed()) {

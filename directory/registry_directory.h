@@ -13,7 +13,7 @@ namespace fairlead {
 // A directory fed by a registry: the NotifyListener of one consumer url. Executor only; picks go through the
 // handle that MakeDirectory gives.
 //
-// Nothing is published before providers, configurators and routers have all been told, or `rules.wait` (consumer
+// Nothing is published before all that is subscribed of providers, configurators and routers has been told, or `rules.wait` (consumer
 // parameter, milliseconds, default 3 000) after the first of them: a call never sees a list without its rules.
 class RegistryDirectory final : public NotifyListener, public std::enable_shared_from_this<RegistryDirectory> {
  public:
@@ -32,6 +32,7 @@ class RegistryDirectory final : public NotifyListener, public std::enable_shared
   const std::shared_ptr<Executor> executor_;
   Logger* const log_;
   const Url consumer_;
+  const std::uint32_t needed_;  // bit per category
   const std::function<void(absl::AnyInvocable<void(std::string)>)> why_empty_;
   const std::shared_ptr<internal::Updater> updater_;
   std::uint32_t told_ = 0;  // bit per category

@@ -76,6 +76,8 @@ TEST_F(RuntimeTest, WrongInputIsRefusedWithItsRemedy) {
   EXPECT_THAT(code("127.0.0.1:2181", "consumer://h/a.B").message(), HasSubstr("zookeeper://"));
   EXPECT_EQ(code("memory://x", "consumer://h").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code("memory://x", "consumer://h:port/a.B").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(code("memory://x", "consumer://h/a.B?category=nosuch").message(), HasSubstr("nosuch"));
+  EXPECT_TRUE(code("memory://x", "consumer://h/a.B?category=providers").ok()) << "and without waiting for rules";
   EXPECT_EQ(code("memory://x:nan", "consumer://h/a.B").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(runtime_->Refer("memory://x", "consumer://h/a.B", nullptr).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(runtime_->Register("memory://x", "dubbo://h:1").status().code(), absl::StatusCode::kInvalidArgument);

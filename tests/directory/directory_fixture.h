@@ -39,7 +39,7 @@ class DirectoryFixture : public ::testing::Test {
     config.log = &log_;
     config.pool = &pool_;
     config.protocol = protocol_;
-    config.consumer = Parse(consumer + "&interface=com.acme.Orders&side=consumer");
+    config.consumer = Parse(consumer + "&interface=com.acme.Orders&side=consumer&category=providers,configurators,routers");
     config.local_address = "10.0.0.9";
     config.seed = 7;
     const auto policies = DefaultLoadBalances();
