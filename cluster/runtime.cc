@@ -141,9 +141,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     // Far enough for anybody, and far from what a clock cannot add.
     deadline = std::clamp<nanoseconds>(deadline, nanoseconds(0), std::chrono::hours(24 * 365));
     shutdown_done_ = std::move(done);
-    shutdown_timer_ = executor()->After(deadline + kGoodbye, [self = shared_from_this()] {
-      self->Finish(absl::DeadlineExceededError("a registry or a lease did not end within the deadline"));
-    });
+    shutdown_timer_ = GiveUpAfter(deadline + kGoodbye);
     // Each part holds the counter up until it is over; the registries end when the parts have.
     auto part = std::shared_ptr<void>(nullptr, [self = shared_from_this()](void*) {
       self->executor()->Post([self] { self->CloseRegistries(); });
@@ -154,18 +152,26 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     while (!references_.empty()) Release(references_.begin()->first, deadline, [part] {});
   }
 
+  // For the end of the Runtime: shuts down without waiting for leases, or cuts a shutdown that has begun short.
+  void End(absl::AnyInvocable<void()> over) {
+    if (closed_ && !over_) shutdown_timer_ = GiveUpAfter(kGoodbye);
+    if (!closed_) Shutdown(nanoseconds(0), nullptr);
+    if (over_) return over();
+    shutdown_done_ = [over = std::move(over), done = std::move(shutdown_done_)](absl::Status status) mutable {
+      if (done) done(std::move(status));
+      over();
+    };
+  }
+
   // For an executor that will never run again: breaks the circles that tasks would have.
   void Drop() {
     closed_ = true;
+    Finish(absl::CancelledError("the runtime was destroyed before its shutdown was over"));
     registrations_.clear();
     references_.clear();
     registries_.clear();
     closing_.clear();
-    sweep_.Cancel();
-    shutdown_timer_.Cancel();
   }
-
-  bool closed() const { return closed_; }
 
  private:
   struct Entry {
@@ -336,6 +342,12 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     registry.Unregister(url, [keep = std::move(registered)](absl::Status) {});
   }
 
+  Timer GiveUpAfter(nanoseconds delay) {
+    return executor()->After(delay, [self = shared_from_this()] {
+      self->Finish(absl::DeadlineExceededError("a registry or a lease did not end within the deadline"));
+    });
+  }
+
   void CloseRegistries() {
     if (!closing_.empty()) return;
     for (const auto& [key, weak] : registries_) {
@@ -345,6 +357,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
   }
 
   void Finish(absl::Status status) {
+    over_ = true;
     sweep_.Cancel();
     shutdown_timer_.Cancel();
     if (auto done = std::exchange(shutdown_done_, nullptr)) done(std::move(status));
@@ -358,7 +371,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
   std::map<std::uint64_t, Registered> registrations_;
   std::map<std::uint64_t, std::shared_ptr<FailbackRegistry>> closing_;
   std::uint64_t next_id_ = 1;
-  bool closed_ = false;
+  bool closed_ = false;  // a shutdown has begun
+  bool over_ = false;    // and is over
   absl::AnyInvocable<void(absl::Status)> shutdown_done_;
   Timer sweep_, shutdown_timer_;
 };
@@ -381,45 +395,46 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(Options options) {
 
 Runtime::Runtime(std::shared_ptr<Core> core, bool own_thread) : core_(std::move(core)), own_thread_(own_thread) {}
 
-namespace {
-
-void StopWhenOver(const std::shared_ptr<Executor>& executor, std::shared_ptr<std::future<void>> over) {
-  if (over->wait_for(nanoseconds(0)) == std::future_status::ready) return executor->Stop();
-  auto timer = std::make_shared<Timer>();
-  *timer = executor->After(milliseconds(10), [executor, over = std::move(over), timer] { StopWhenOver(executor, over); });
-}
-
-}  // namespace
-
 Runtime::~Runtime() {
-  // Runs Shutdown, or, when the host's executor throws the task away, takes the state apart where it stands.
+  // Runs End, or, when the host's executor throws the task away, takes the state apart where it stands.
   struct Ending {
     std::shared_ptr<Core> core;
-    std::shared_ptr<std::promise<void>> over;
     bool ran = false;
     ~Ending() {
-      if (!ran && core != nullptr) core->Drop();
+      if (!ran) core->Drop();
     }
   };
-  auto over = std::make_shared<std::promise<void>>();
-  auto future = over->get_future();
-  const std::shared_ptr<Executor> executor = core_->executor();
-  auto ending = std::make_shared<Ending>();
-  ending->core = std::move(core_);
-  executor->Post([ending = std::move(ending), over] {
-    ending->ran = true;
-    if (ending->core->closed()) return over->set_value();
-    ending->core->Shutdown(nanoseconds(0), [over](absl::Status) { over->set_value(); });
-  });
+  const auto core = std::move(core_);
+  const std::shared_ptr<Executor> executor = core->executor();
+  const auto end = [&](absl::AnyInvocable<void()> over) {
+    auto ending = std::make_shared<Ending>();
+    ending->core = core;
+    executor->Post([ending = std::move(ending), over = std::move(over)]() mutable {
+      ending->ran = true;
+      ending->core->End(std::move(over));
+    });
+  };
   // Hosts may hold the executor through reports of availability, so its thread is ended here, not with its last
   // reference. On that thread itself there is no waiting: it ends when the shutdown is over or gave up.
-  if (!own_thread_) return;
-  if (executor->RunsHere()) {
-    executor->Post([executor, future = std::make_shared<std::future<void>>(std::move(future))] { StopWhenOver(executor, future); });
+  if (!own_thread_) {
+    end([] {});
     return;
   }
+  if (executor->RunsHere()) {
+    end([executor, core] {
+      executor->Post([executor, core] {
+        executor->Stop();
+        core->Drop();
+      });
+    });
+    return;
+  }
+  auto over = std::make_shared<std::promise<void>>();
+  auto future = over->get_future();
+  end([over] { over->set_value(); });
   future.wait_for(kGoodbye + milliseconds(500));
   executor->Stop();
+  core->Drop();
 }
 
 absl::StatusOr<std::shared_ptr<Directory>> Runtime::Refer(std::string_view registry, std::string_view consumer,

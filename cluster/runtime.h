@@ -69,7 +69,8 @@ class Runtime {
  public:
   static absl::StatusOr<std::unique_ptr<Runtime>> Create(Options options);
   // Without Shutdown: ends everything at once. Picks answer kCancelled; invokers are closed; leases that are
-  // out stay valid until they end. Waits for nothing that the host runs.
+  // out stay valid until they end. Waits for nothing that the host runs. A Shutdown that has begun is cut short: it
+  // gets two seconds more, then its `done` is told kDeadlineExceeded or kCancelled, at the latest in here.
   ~Runtime();
 
   // Subscribes and waits for the first list. `consumer` is a url like

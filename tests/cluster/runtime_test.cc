@@ -105,6 +105,18 @@ TEST_F(RuntimeTest, MissingCallbacksDoNoHarm) {
   runtime_->Shutdown(seconds(1), nullptr);
 }
 
+TEST_F(RuntimeTest, ItsEndCutsALongShutdownShort) {
+  auto a = *runtime_->Register(registry_, "dubbo://10.0.0.1:1/com.acme.Orders");
+  auto orders = *runtime_->Refer(registry_, "consumer://10.0.0.9/com.acme.Orders", protocol_);
+  const absl::StatusOr<Lease> lease = orders->Select({});
+  ASSERT_TRUE(lease.ok());
+  absl::Status told;
+  runtime_->Shutdown(std::chrono::hours(1), [&](absl::Status status) { told = std::move(status); });
+  runtime_.reset();
+  EXPECT_EQ(told.code(), absl::StatusCode::kDeadlineExceeded) << told;
+  EXPECT_EQ(AddressOf(lease), "10.0.0.1:1");
+}
+
 TEST_F(RuntimeTest, AnEndlessDeadlineIsALongOne) {
   auto a = *runtime_->Register(registry_, "dubbo://10.0.0.1:1/com.acme.Orders");
   std::promise<absl::Status> done;
