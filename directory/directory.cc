@@ -39,10 +39,21 @@ absl::StatusOr<InvokerState*> PickFromCurrent(const internal::DirectoryCore& cor
 
 absl::StatusOr<Lease> Directory::Select(const Invocation& invocation, std::span<const ProviderId> tried) const {
   const ReadSection section;
+  if (tried.empty()) [[likely]] {
+    const DirectorySnapshot& snapshot = core_->Current();
+    const Slot slot = internal::PickDirectly(*core_, snapshot, invocation);
+    if (slot != kNoSlot && snapshot.usual.states[slot]->TryAcquire()) [[likely]] return Lease(snapshot.usual.states[slot]);
+  }
   absl::StatusOr<InvokerState*> state =
       PickFromCurrent(*core_, invocation, tried, [](InvokerState* one) { return one->TryAcquire(); });
   if (!state.ok()) return std::move(state).status();
   return Lease(*state);
+}
+
+const Invoker* Directory::PickDirectly(const Invocation& invocation) const noexcept {
+  const DirectorySnapshot& snapshot = core_->Current();
+  const Slot slot = internal::PickDirectly(*core_, snapshot, invocation);
+  return slot != kNoSlot ? snapshot.usual.invokers[slot] : nullptr;
 }
 
 absl::StatusOr<const Invoker*> Directory::PickInSection(const Invocation& invocation) const {

@@ -64,6 +64,10 @@ class Directory {
   absl::Status WithSelected(const Invocation& invocation, Use&& use) const {
     static_assert(noexcept(use(std::declval<const Invoker&>())), "use must be noexcept: it runs in a read section");
     const ReadSection section;
+    if (const Invoker* usual = PickDirectly(invocation)) [[likely]] {
+      use(*usual);
+      return absl::OkStatus();
+    }
     absl::StatusOr<const Invoker*> picked = PickInSection(invocation);
     if (!picked.ok()) return picked.status();
     use(**picked);
@@ -90,6 +94,8 @@ class Directory {
   Url consumer() const;
 
  private:
+  // Inside a ReadSection. nullptr: this is not the usual case, PickInSection decides.
+  const Invoker* PickDirectly(const Invocation& invocation) const noexcept;
   absl::StatusOr<const Invoker*> PickInSection(const Invocation& invocation) const;
 
   const std::shared_ptr<internal::DirectoryCore> core_;

@@ -239,6 +239,7 @@ void Endpoints::Report(ProviderId id, bool up) {
   InvokerState* state = FindState(id);
   if (state == nullptr || state->down() == !up) return;
   state->SetDown(!up);
+  if (!up) config_.downs->fetch_add(1, std::memory_order_release);
   config_.on_change();
 }
 
@@ -246,9 +247,11 @@ std::shared_ptr<const InvokerTable> Endpoints::Table() const {
   auto table = std::make_shared<InvokerTable>();
   table->providers.resize(next_slot_);
   table->states.resize(next_slot_, nullptr);
+  table->invokers.resize(next_slot_, nullptr);
   for (const auto& [key, endpoint] : endpoints_) {
     table->providers[endpoint.provider->slot] = endpoint.provider;
     table->states[endpoint.provider->slot] = endpoint.state;
+    table->invokers[endpoint.provider->slot] = &endpoint.state->invoker();
   }
   table->by_rank = by_rank_;
   return table;

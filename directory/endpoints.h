@@ -1,6 +1,8 @@
 #ifndef FAIRLEAD_DIRECTORY_ENDPOINTS_H_
 #define FAIRLEAD_DIRECTORY_ENDPOINTS_H_
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,6 +34,9 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
     std::string service;  // for texts
     std::chrono::nanoseconds drain_timeout = std::chrono::seconds(10);
     std::uint64_t seed = 0;
+    // Counts how often a provider went down: while it stands where it stood before Valid() was called, nobody in that
+    // set is down.
+    std::shared_ptr<std::atomic<std::uint64_t>> downs = std::make_shared<std::atomic<std::uint64_t>>(0);
     // Something that a snapshot shows changed by itself: a refer succeeded late, a provider went up or down.
     std::function<void()> on_change;
   };

@@ -27,6 +27,32 @@ struct RecordingTracer {
 // Draws of a balancer before the pick looks through the leaf itself.
 inline constexpr int kMostDraws = 5;
 
+// The policy's choice by its own code.
+[[gnu::noinline]] inline Slot AskSelector(const DirectoryCore& core, const Leaf& leaf, const Invocation& invocation,
+                                          std::uint32_t thread) {
+  Random random(core.LoadRandom(thread));
+  PickContext context{random, thread};
+  const Slot slot = leaf.selector->Select(invocation, context);
+  core.StoreRandom(thread, random.state());
+  return slot;
+}
+
+// A pick where all calls of the method end in one leaf and nobody in it is down: nearly all picks. kNoSlot when it is
+// none of those: Picker decides.
+inline Slot PickDirectly(const DirectoryCore& core, const DirectorySnapshot& snapshot, const Invocation& invocation) {
+  const auto method = static_cast<std::size_t>(invocation.method);
+  if (method >= snapshot.usual.methods) [[unlikely]] return kNoSlot;
+  const Leaf* leaf = snapshot.usual.leaves[method];
+  if (leaf == nullptr || core.downs().load(std::memory_order_relaxed) != snapshot.usual.downs) [[unlikely]] return kNoSlot;
+  const std::uint32_t thread = ThreadSlot();
+  // The generator stays in registers: only a policy without a table is handed its address.
+  Random random(core.LoadRandom(thread));
+  const Slot slot = leaf->draw.Pick(random, thread, invocation.hash_key);
+  if (slot == kNoSlot) return AskSelector(core, *leaf, invocation, thread);
+  core.StoreRandom(thread, random.state());
+  return slot;
+}
+
 // One pick over one snapshot. Lives on the stack, inside a ReadSection.
 template <class Tracer>
 class Picker {
@@ -59,6 +85,10 @@ class Picker {
       const Leaf& leaf = plan->Draw(random_);
       if constexpr (Tracer::kRecords) tracer_.trace.candidates = leaf.by_rank.size();
       if (leaf.selector == nullptr) return leaf.error;
+      if (AnyWillDo()) {
+        InvokerState* state = snapshot_.table->states[leaf.Draw(invocation_, context_)];
+        if (take(state)) return state;
+      }
       if constexpr (Tracer::kRecords) tracer_.trace.policy = leaf.selector->Describe();
       return Choose(
           leaf.by_rank.size(), [&](std::size_t i) { return leaf.by_rank[i].slot; },
@@ -167,6 +197,12 @@ class Picker {
       if (one == id) return true;
     }
     return false;
+  }
+
+  // What is usual: nobody is down, and nobody has been tried.
+  bool AnyWillDo() const {
+    return !Tracer::kRecords && tried_.empty() &&
+           core_.downs().load(std::memory_order_relaxed) == snapshot_.usual.downs;
   }
 
   // Draws until a provider is usable; a dead one's share must not go to its neighbour, so after a few draws the

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -53,10 +54,21 @@ struct Leaf {
   std::string policy;  // as named by the first member
   std::string method;  // whose parameters count; "" when no method has its own
   std::shared_ptr<const Selector> selector;  // nullptr: every pick answers `error`
+  DrawTable draw;                            // selector->table()
   // What held the position of a policy that has one, while there is a single member: it does not move then, and a
   // successor with more members goes on from it. nullptr otherwise.
   std::shared_ptr<const Selector> position;
   absl::Status error;
+
+  void Use(std::shared_ptr<const Selector> made) {
+    selector = std::move(made);
+    draw = selector->table();
+  }
+  // A member's slot, down or not; while nobody is down, the policy's choice. REQUIRES: selector
+  Slot Draw(const Invocation& invocation, PickContext& context) const {
+    const Slot slot = draw.Pick(context.random, context.thread, invocation.hash_key);
+    return slot != kNoSlot ? slot : selector->Select(invocation, context);
+  }
 };
 
 // What to do with a call of one class: one leaf, or a draw between several.

@@ -21,6 +21,7 @@ class SoleSelector final : public Selector {
  public:
   SoleSelector(Slot slot, std::string policy) : slot_(slot), policy_(std::move(policy)) {}
   Slot Select(const Invocation&, PickContext&) const override { return slot_; }
+  DrawTable table() const override { return DrawTable::Uniform({&slot_, 1}); }
   std::string Describe() const override { return policy_ + ", not asked: the only candidate"; }
 
  private:
@@ -185,7 +186,7 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const Plan
 
   std::shared_ptr<const Selector> replaced = Replaced(key, method, branch, branches, leaf->policy);
   if (members.size() == 1) {
-    leaf->selector = std::make_shared<SoleSelector>(members.front().provider->slot, leaf->policy);
+    leaf->Use(std::make_shared<SoleSelector>(members.front().provider->slot, leaf->policy));
     if ((*policy)->per_method()) leaf->position = std::move(replaced);
   } else {
     SelectorInput input;
@@ -197,7 +198,7 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const Plan
     input.now_ms = snapshot_.wall_ms;
     auto selector = (*policy)->Build(input, replaced.get());
     if (selector.ok()) {
-      leaf->selector = *std::move(selector);
+      leaf->Use(*std::move(selector));
     } else {
       leaf->error = selector.status();
     }

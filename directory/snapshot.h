@@ -46,6 +46,15 @@ struct DirectorySnapshot {
   DirectorySnapshot& operator=(const DirectorySnapshot&) = delete;
   ~DirectorySnapshot() { delete plans.load(std::memory_order_relaxed); }
 
+  // All that nearly every pick reads, on one line; views of what stands below.
+  struct alignas(64) Usual {
+    std::size_t methods = 0;               // size of `leaves`
+    const Leaf* const* leaves = nullptr;   // `direct`
+    std::uint64_t downs = 0;               // DirectoryCore::downs before `valid` was read: while it stands, nobody is down
+    Invoker* const* invokers = nullptr;    // table->invokers
+    InvokerState* const* states = nullptr;  // table->states
+  } usual;
+
   std::uint64_t version = 0;
   Clock::SteadyTime built_at;
   // Not OK: what every pick answers (not ready, no provider, all down, closed).
@@ -65,6 +74,7 @@ struct DirectorySnapshot {
   bool only_attachments = true;        // no runtime link reads arguments
   std::vector<MethodClass> classes;
   std::vector<std::uint32_t> class_of;  // by MethodId, as far as methods were known
+  std::vector<const Leaf*> direct;      // by MethodId: where all calls of the method end; nullptr = that depends
   std::vector<std::string> own_methods;  // method names with parameters of their own, sorted
   PolicyLookup policy;
 

@@ -103,6 +103,19 @@ void BuildMissing(DirectorySnapshot& snapshot, PlanBuilder& builder, const std::
   }
 }
 
+// Methods whose calls all end in one leaf need nothing looked up.
+void MarkDirect(DirectorySnapshot& snapshot) {
+  if (!snapshot.status.ok()) return;
+  for (const std::uint32_t class_index : snapshot.class_of) {
+    const Plan* plan = snapshot.classes[class_index].plan.get();
+    const bool one_leaf = plan != nullptr && plan->branches.size() == 1;
+    const Leaf* leaf = one_leaf ? plan->branches.front().leaf.get() : nullptr;
+    snapshot.direct.push_back(leaf != nullptr && leaf->selector != nullptr ? leaf : nullptr);
+  }
+  snapshot.usual.methods = snapshot.direct.size();
+  snapshot.usual.leaves = snapshot.direct.data();
+}
+
 }  // namespace
 
 std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const MethodTable& methods,
@@ -119,6 +132,9 @@ std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const Meth
   snapshot->seed = input.seed;
   snapshot->table = std::move(input.table);
   snapshot->valid = std::move(input.valid);
+  snapshot->usual.downs = input.downs;
+  snapshot->usual.invokers = snapshot->table->invokers.data();
+  snapshot->usual.states = snapshot->table->states.data();
   snapshot->own_methods = std::move(input.own_methods);
   snapshot->policy = std::move(input.policy);
   snapshot->skipped = std::move(input.skipped);
@@ -135,6 +151,7 @@ std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const Meth
       key.method_class = static_cast<std::uint32_t>(i);
       of.plan = builder.Build(key, of.method, of.cases);
     }
+    MarkDirect(*snapshot);
     return snapshot;
   }
   if (snapshot->runtime.size() > kMaxRuntimeRouters) return snapshot;

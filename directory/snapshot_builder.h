@@ -21,6 +21,7 @@ struct SnapshotInput {
   std::uint64_t seed = 0;
   std::shared_ptr<const InvokerTable> table;
   InvokerSet valid;
+  std::uint64_t downs = 0;  // Endpoints::Config::downs before `valid` was read
   InvokerSet changed;  // slots new or changed since the previous snapshot
   std::vector<std::string> own_methods;            // sorted
   bool per_method = false;                         // a policy in use keeps a position for each method

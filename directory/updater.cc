@@ -60,6 +60,7 @@ std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
   endpoints.protocol = updater->config_.protocol;
   endpoints.service = updater->config_.consumer.ServiceKey();
   endpoints.seed = updater->config_.seed;
+  endpoints.downs = std::shared_ptr<std::atomic<std::uint64_t>>(updater->core_, &updater->core_->downs());
   endpoints.on_change = [alive] {
     const auto self = alive.lock();
     if (self == nullptr || self->replan_.armed()) return;
@@ -253,6 +254,7 @@ void Updater::Publish() {
   input.compat = config_.compat;
   input.seed = config_.seed;
   input.table = endpoints_->Table();
+  input.downs = core_->downs().load(std::memory_order_acquire);
   input.valid = endpoints_->Valid();
   input.changed = endpoints_->TakeChanged();
   input.own_methods = endpoints_->OwnMethods();

@@ -78,9 +78,11 @@ class RingSelector final : public Selector {
     std::vector<std::string_view> addresses;
     addresses.reserve(input.by_rank.size());
     owners_.reserve(input.by_rank.size());
+    slots_.reserve(input.by_rank.size());
     for (const Member& member : input.by_rank) {
       addresses.push_back(member.provider->address);
-      owners_.push_back({member.state, member.provider->slot});
+      owners_.push_back(member.state);
+      slots_.push_back(member.provider->slot);
       addresses_.push_back(member.provider->address);
     }
     if (replaced == nullptr || replaced->parameters_.nodes != parameters_.nodes) {
@@ -101,23 +103,21 @@ class RingSelector final : public Selector {
   Slot Select(const Invocation& invocation, PickContext&) const override {
     const std::uint32_t position = PositionOf(invocation, parameters_.arguments);
     const std::uint32_t up = ring_.Owner(position, kMostSteps, [this](std::uint32_t member) {
-      const InvokerState* state = owners_[member].state;
+      const InvokerState* state = owners_[member];
       return state == nullptr || !state->down();
     });
-    return owners_[up != HashRing::kUnknown ? up : ring_.Owner(position)].slot;
+    return slots_[up != HashRing::kUnknown ? up : ring_.Owner(position)];
   }
+  DrawTable table() const override { return DrawTable::Ring(ring_, slots_); }
 
   std::string Describe() const override {
     return absl::StrCat("consistenthash, ", owners_.size(), " providers with ", parameters_.nodes, " points each");
   }
 
  private:
-  struct Owner {
-    const InvokerState* state;
-    Slot slot;
-  };
   const HashParameters parameters_;
-  std::vector<Owner> owners_;
+  std::vector<const InvokerState*> owners_;  // by member of the ring
+  std::vector<Slot> slots_;
   std::vector<std::string> addresses_;  // of the owners; for a successor
   HashRing ring_;
 };

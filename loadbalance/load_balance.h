@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 
 #include "fairlead/base/random.h"
+#include "fairlead/loadbalance/draw_table.h"
 #include "fairlead/rpc/compat.h"
 #include "fairlead/rpc/invocation.h"
 #include "fairlead/rpc/invoker_set.h"
@@ -50,6 +51,8 @@ class Selector {
   virtual ~Selector() = default;
   // Always a member's slot. (A policy that cannot select, such as a ring without points, fails in Build.)
   virtual Slot Select(const Invocation& invocation, PickContext& context) const = 0;
+  // The same decision as plain data, for picks that make no virtual call; empty for a selector that has no such form.
+  virtual DrawTable table() const { return {}; }
   // One line for Explain: "random, 3 providers, total weight 250".
   virtual std::string Describe() const = 0;
 };

@@ -19,6 +19,7 @@ class UniformSelector final : public Selector {
   Slot Select(const Invocation&, PickContext& context) const override {
     return slots_[Spread(context.random.Next(), slots_.size()).index];
   }
+  DrawTable table() const override { return DrawTable::Uniform(slots_); }
   std::string Describe() const override { return absl::StrCat("random, ", slots_.size(), " providers alike"); }
 
  private:
@@ -30,6 +31,7 @@ class WeightedSelector final : public Selector {
   WeightedSelector(std::span<const Slot> slots, std::span<const std::int32_t> weights, std::uint64_t total)
       : table_(slots, weights), total_(total) {}
   Slot Select(const Invocation&, PickContext& context) const override { return table_.Pick(context.random.Next()); }
+  DrawTable table() const override { return DrawTable::Alias(table_); }
   std::string Describe() const override {
     return absl::StrCat("random, ", table_.columns().size(), " providers, total weight ", total_);
   }

@@ -26,7 +26,6 @@ namespace {
 constexpr std::string_view kScope = "roundrobin.scope";
 constexpr std::string_view kCap = "roundrobin.cap";
 constexpr std::int64_t kDefaultCap = 4096, kLargestCap = 65'536;
-constexpr std::size_t kCells = 64;
 constexpr std::int64_t kKeepDepartedMs = 60'000;  // Dubbo's RECYCLE_PERIOD
 
 struct Seat {
@@ -48,21 +47,26 @@ struct Credit {
 // The order of turns as a schedule of slots.
 class ScheduleOrder {
  public:
-  ScheduleOrder(const SmoothSchedule& schedule, std::span<const Slot> slots) : loop_(schedule.loop()) {
+  ScheduleOrder(const SmoothSchedule& schedule, std::span<const Slot> slots) {
     steps_.reserve(schedule.steps().size());
     for (const std::uint32_t member : schedule.steps()) steps_.push_back(slots[member]);
+    turns_ = {steps_, schedule.loop()};
   }
-  std::uint64_t Next(std::uint64_t position) const { return position + 1 == steps_.size() ? loop_ : position + 1; }
-  Slot At(std::uint64_t position) const { return steps_[position]; }
+  ScheduleOrder(ScheduleOrder&&) = default;
+  std::uint64_t Next(std::uint64_t position) const { return turns_.Next(position); }
+  Slot At(std::uint64_t position) const { return turns_.At(position); }
   std::uint64_t Nth(std::uint64_t n) const {
-    return n < steps_.size() ? n : loop_ + (n - loop_) % (steps_.size() - loop_);
+    return n < steps_.size() ? n : turns_.loop + (n - turns_.loop) % period();
   }
-  std::uint64_t Anywhere(std::uint64_t bits) const { return loop_ + Spread(bits, steps_.size() - loop_).index; }
-  std::string Describe() const { return absl::StrCat("a loop of ", steps_.size() - loop_, " turns"); }
+  std::uint64_t Anywhere(std::uint64_t bits) const { return turns_.loop + Spread(bits, period()).index; }
+  std::string Describe() const { return absl::StrCat("a loop of ", period(), " turns"); }
+  DrawTable Table(TurnCell* cells) const { return DrawTable::Turns(turns_, cells); }
 
  private:
+  std::size_t period() const { return steps_.size() - turns_.loop; }
+
   std::vector<Slot> steps_;
-  std::size_t loop_;
+  TurnLoop turns_;  // a view of steps_, whose elements stay where they are when this is moved
 };
 
 // The same as a low-discrepancy order.
@@ -74,26 +78,21 @@ class LongOrder {
   std::uint64_t Nth(std::uint64_t n) const { return SpreadOrder::Nth(0, n); }
   std::uint64_t Anywhere(std::uint64_t bits) const { return bits; }
   std::string Describe() const { return "a low-discrepancy order"; }
+  DrawTable Table(TurnCell* cells) const { return DrawTable::Turns(spread_, cells); }
 
  private:
   SpreadOrder spread_;
 };
 
-// Where the threads stand in an order, whatever its kind. One cell serves a thread, or a few whose numbers agree in
-// their last six bits; such threads may take a turn twice between them, never leave the order.
+// Where the threads stand in an order, whatever its kind.
 struct Cursors {
-  static constexpr std::uint64_t kUnset = std::numeric_limits<std::uint64_t>::max();
-  struct alignas(64) Cell {
-    std::atomic<std::uint64_t> position{kUnset};
-  };
-
-  static void Copy(const Cell& from, Cell& to) {
+  static void Copy(const TurnCell& from, TurnCell& to) {
     to.position.store(from.position.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
 
-  std::array<Cell, kCells> cells;
+  std::array<TurnCell, kTurnCells> cells;
   std::atomic<std::int32_t> leader{-1};  // the cell of the thread that picked first, whose place a successor takes over
-  Cell turns;                            // taken by all threads, for roundrobin.scope=global
+  TurnCell turns;                        // taken by all threads, for roundrobin.scope=global
 };
 
 // Everything but the order itself, so that a successor can take over from any kind.
@@ -106,7 +105,7 @@ class RoundRobinSelector : public Selector {
 
   // Goes on where `before` stands, thread by thread. What it does from now on is lost. Before the first pick.
   void CarryOn(const RoundRobinSelector& before) {
-    for (std::size_t i = 0; i < kCells; ++i) Cursors::Copy(before.cursors_.cells[i], cursors_.cells[i]);
+    for (std::size_t i = 0; i < kTurnCells; ++i) Cursors::Copy(before.cursors_.cells[i], cursors_.cells[i]);
     Cursors::Copy(before.cursors_.turns, cursors_.turns);
     TakeLead(before);
   }
@@ -209,14 +208,15 @@ class OrderSelector final : public RoundRobinSelector {
       return order_.At(order_.Nth(context.peek ? turns.load(std::memory_order_relaxed)
                                                : turns.fetch_add(1, std::memory_order_relaxed)));
     }
-    const std::size_t cell = context.thread % kCells;
+    const std::size_t cell = context.thread % kTurnCells;
     std::atomic<std::uint64_t>& cursor = cursors_.cells[cell].position;
     std::uint64_t position = cursor.load(std::memory_order_relaxed);
-    if (position == Cursors::kUnset) position = Start(static_cast<std::int32_t>(cell), context);
+    if (position == TurnCell::kUnset) position = Start(static_cast<std::int32_t>(cell), context);
     if (!context.peek) cursor.store(order_.Next(position), std::memory_order_relaxed);
     return order_.At(position);
   }
 
+  DrawTable table() const override { return global() ? DrawTable() : order_.Table(cursors_.cells.data()); }
   std::string Describe() const override { return DescribeTurns(order_.Describe()); }
   bool scheduled() const override { return std::is_same_v<Order, ScheduleOrder>; }
   std::uint64_t Anywhere(std::uint64_t bits) const { return order_.Anywhere(Mix64(bits ^ seed_)); }
@@ -238,7 +238,7 @@ class OrderSelector final : public RoundRobinSelector {
     if (leader < 0) return 0;
     const std::uint64_t position =
         cursors_.cells[static_cast<std::size_t>(leader)].position.load(std::memory_order_relaxed);
-    return position == Cursors::kUnset ? 0 : position;
+    return position == TurnCell::kUnset ? 0 : position;
   }
 
   void CountTurns(std::uint64_t steps, std::unordered_map<Slot, std::int64_t>& turns) const override {

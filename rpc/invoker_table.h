@@ -25,6 +25,7 @@ struct Provider {
 struct InvokerTable {
   std::vector<std::shared_ptr<const Provider>> providers;  // by slot; nullptr = hole
   std::vector<InvokerState*> states;                       // by slot; owned by the directory
+  std::vector<Invoker*> invokers;                          // by slot: a pick without a lease reads no state
   std::vector<Slot> by_rank;                               // the order of the last accepted push
 };
 
