@@ -15,7 +15,9 @@ struct ThreadState {
   std::uint32_t slot_plus_one = 0;
   Reader* reader = nullptr;  // owned by the read domain; forgotten when the slot is given back
 };
-extern constinit thread_local ThreadState thread_state;
+// Initial-exec: its address is an offset known at load time, so that reading it is no call, not even in a shared
+// library. A library that is loaded with dlopen takes these 16 bytes from the reserve that the C library keeps.
+extern constinit thread_local ThreadState thread_state [[gnu::tls_model("initial-exec")]];
 
 std::uint32_t ClaimThreadSlot();
 
@@ -30,6 +32,9 @@ inline std::uint32_t ThreadSlot() {
   const std::uint32_t known = internal::thread_state.slot_plus_one;
   return known != 0 ? known - 1 : internal::ClaimThreadSlot();
 }
+
+// The same where the thread is known to have a number, as in a ReadSection: without a branch.
+inline std::uint32_t ThreadSlotInSection() { return internal::thread_state.slot_plus_one - 1; }
 
 }  // namespace fairlead
 

@@ -41,8 +41,8 @@ absl::StatusOr<Lease> Directory::Select(const Invocation& invocation, std::span<
   const ReadSection section;
   if (tried.empty()) [[likely]] {
     const DirectorySnapshot& snapshot = core_->Current();
-    const Slot slot = internal::PickDirectly(*core_, snapshot, invocation);
-    if (slot != kNoSlot && snapshot.usual.states[slot]->TryAcquire()) [[likely]] return Lease(snapshot.usual.states[slot]);
+    InvokerState* state = internal::PickDirectly(*core_, snapshot, invocation, snapshot.usual.states);
+    if (state != nullptr && state->TryAcquire()) [[likely]] return Lease(state);
   }
   absl::StatusOr<InvokerState*> state =
       PickFromCurrent(*core_, invocation, tried, [](InvokerState* one) { return one->TryAcquire(); });
@@ -52,8 +52,7 @@ absl::StatusOr<Lease> Directory::Select(const Invocation& invocation, std::span<
 
 const Invoker* Directory::PickDirectly(const Invocation& invocation) const noexcept {
   const DirectorySnapshot& snapshot = core_->Current();
-  const Slot slot = internal::PickDirectly(*core_, snapshot, invocation);
-  return slot != kNoSlot ? snapshot.usual.invokers[slot] : nullptr;
+  return internal::PickDirectly(*core_, snapshot, invocation, snapshot.usual.invokers);
 }
 
 absl::StatusOr<const Invoker*> Directory::PickInSection(const Invocation& invocation) const {

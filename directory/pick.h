@@ -27,30 +27,34 @@ struct RecordingTracer {
 // Draws of a balancer before the pick looks through the leaf itself.
 inline constexpr int kMostDraws = 5;
 
-// The policy's choice by its own code.
-[[gnu::noinline]] inline Slot AskSelector(const DirectoryCore& core, const Leaf& leaf, const Invocation& invocation,
-                                          std::uint32_t thread) {
+// The policy's choice by its own code. Apart, so that the usual pick needs no stack.
+template <class T>
+[[gnu::noinline]] T* AskSelector(const DirectoryCore& core, const Leaf& leaf, const Invocation& invocation,
+                                 T* const* by_slot) noexcept {
+  const std::uint32_t thread = ThreadSlot();
   Random random(core.LoadRandom(thread));
   PickContext context{random, thread};
   const Slot slot = leaf.selector->Select(invocation, context);
   core.StoreRandom(thread, random.state());
-  return slot;
+  return by_slot[slot];
 }
 
-// A pick where all calls of the method end in one leaf and nobody in it is down: nearly all picks. kNoSlot when it is
-// none of those: Picker decides.
-inline Slot PickDirectly(const DirectoryCore& core, const DirectorySnapshot& snapshot, const Invocation& invocation) {
+// A pick where all calls of the method end in one leaf and nobody in it is down: nearly all picks. nullptr when it is
+// none of those: Picker decides. `by_slot`: the snapshot's invokers or states. REQUIRES: inside a ReadSection
+template <class T>
+[[gnu::always_inline]] inline T* PickDirectly(const DirectoryCore& core, const DirectorySnapshot& snapshot,
+                                              const Invocation& invocation, T* const* by_slot) {
   const auto method = static_cast<std::size_t>(invocation.method);
-  if (method >= snapshot.usual.methods) [[unlikely]] return kNoSlot;
+  if (method >= snapshot.usual.methods) [[unlikely]] return nullptr;
   const Leaf* leaf = snapshot.usual.leaves[method];
-  if (leaf == nullptr || core.downs().load(std::memory_order_relaxed) != snapshot.usual.downs) [[unlikely]] return kNoSlot;
-  const std::uint32_t thread = ThreadSlot();
+  if (leaf == nullptr || core.downs().load(std::memory_order_relaxed) != snapshot.usual.downs) [[unlikely]] return nullptr;
+  const std::uint32_t thread = ThreadSlotInSection();
   // The generator stays in registers: only a policy without a table is handed its address.
   Random random(core.LoadRandom(thread));
   const Slot slot = leaf->draw.Pick(random, thread, invocation.hash_key);
-  if (slot == kNoSlot) return AskSelector(core, *leaf, invocation, thread);
+  if (slot == kNoSlot) return AskSelector(core, *leaf, invocation, by_slot);
   core.StoreRandom(thread, random.state());
-  return slot;
+  return by_slot[slot];
 }
 
 // One pick over one snapshot. Lives on the stack, inside a ReadSection.

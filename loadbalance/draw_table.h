@@ -63,20 +63,12 @@ class DrawTable {
   // a hash policy is not given its key. Constant time.
   [[gnu::always_inline]] inline Slot Pick(Random& random, std::uint32_t thread,
                                           const std::optional<std::uint32_t>& hash_key) const {
-    switch (kind_) {
-      case Kind::kNone:
-        return kNoSlot;
-      case Kind::kUniform:
-        return static_cast<const Slot*>(data_)[Spread(random.Next(), size_).index];
-      case Kind::kAlias:
-        return static_cast<const AliasTable*>(data_)->Pick(random.Next());
-      case Kind::kTurns:
-        return TakeTurn(*static_cast<const TurnLoop*>(data_), thread);
-      case Kind::kSpread:
-        return TakeTurn(*static_cast<const SpreadOrder*>(data_), thread);
-      case Kind::kRing:
-        return hash_key ? slots_[static_cast<const HashRing*>(data_)->Owner(*hash_key)] : kNoSlot;
-    }
+    // In the order of use, which is quicker than a table of jumps.
+    if (kind_ == Kind::kAlias) return static_cast<const AliasTable*>(data_)->Pick(random.Next());
+    if (kind_ == Kind::kUniform) return static_cast<const Slot*>(data_)[Spread(random.Next(), size_).index];
+    if (kind_ == Kind::kTurns) return TakeTurn(*static_cast<const TurnLoop*>(data_), thread);
+    if (kind_ == Kind::kSpread) return TakeTurn(*static_cast<const SpreadOrder*>(data_), thread);
+    if (kind_ == Kind::kRing && hash_key) return slots_[static_cast<const HashRing*>(data_)->Owner(*hash_key)];
     return kNoSlot;
   }
 

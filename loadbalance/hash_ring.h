@@ -49,7 +49,9 @@ class HashRing {
     return owner;
   }
   std::uint32_t Owner(std::uint32_t position) const {
-    return Owner(position, points_.size(), [](std::uint32_t) { return true; });
+    std::size_t at = LowerBound(position);
+    while (at + 1 < points_.size() && points_[at + 1].value == points_[at].value) ++at;
+    return points_[at].member;
   }
 
   std::span<const Point> points() const { return points_; }  // ascending by (value, member)
