@@ -97,10 +97,24 @@ void ValueMatcher::Alternatives::Finish() {
   equalities_.erase(std::unique(equalities_.begin(), equalities_.end()), equalities_.end());
 }
 
+bool ValueMatcher::Alternatives::Has(std::string_view value) const {
+  if (equalities_.size() > kFew) {
+    return std::binary_search(equalities_.begin(), equalities_.end(), value, std::less<>());
+  }
+  for (const std::string& text : equalities_) {
+    // Most texts differ in length or in their last letter, which is seen without a call.
+    if (text.size() != value.size()) continue;
+    if (value.empty() || (text.back() == value.back() && text == value)) return true;
+  }
+  return false;
+}
+
 bool ValueMatcher::Alternatives::Any(std::string_view value) const {
-  if (std::binary_search(equalities_.begin(), equalities_.end(), value, std::less<>())) return true;
-  return std::any_of(others_.begin(), others_.end(),
-                     [value](const ValuePattern& pattern) { return pattern.Matches(value); });
+  if (Has(value)) return true;
+  for (const ValuePattern& pattern : others_) {
+    if (pattern.Matches(value)) return true;
+  }
+  return false;
 }
 
 void ValueMatcher::Finish() {

@@ -48,7 +48,7 @@ class ValuePattern {
   std::string text_;
 };
 
-// All patterns of one key. Equalities are searched by bisection, the others in turn.
+// All patterns of one key. More than a few equalities are searched by bisection, all others in turn.
 // Immutable once compiled; thread-safe.
 class ValueMatcher {
  public:
@@ -74,6 +74,9 @@ class ValueMatcher {
     bool empty() const { return equalities_.empty() && others_.empty(); }
 
    private:
+    static constexpr std::size_t kFew = 8;
+    bool Has(std::string_view value) const;
+
     std::vector<std::string> equalities_;  // sorted, distinct
     std::vector<ValuePattern> others_;
   };
