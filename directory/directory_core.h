@@ -30,9 +30,6 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   // Data plane; inside a ReadSection.
   const DirectorySnapshot& Current() const { return *current_.load(std::memory_order_acquire); }
   const MethodTable& methods() const { return methods_; }
-  // How often a provider went down; picks look for those only after it moved on from their snapshot's.
-  std::atomic<std::uint64_t>& downs() { return downs_; }
-  const std::atomic<std::uint64_t>& downs() const { return downs_; }
   // The calling thread's generator. Cells are shared only by threads whose slots are 64 apart; such threads may
   // now and then repeat each other's draw.
   std::uint64_t LoadRandom(std::uint32_t thread) const {
@@ -73,7 +70,6 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   void PollLater();
 
   std::atomic<DirectorySnapshot*> current_;
-  std::atomic<std::uint64_t> downs_{0};
   mutable std::array<Cell, kCells> cells_;
   mutable WantedPlans wanted_;
   MethodTable methods_;

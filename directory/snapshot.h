@@ -14,21 +14,16 @@
 #include "absl/status/statusor.h"
 
 #include "fairlead/base/clock.h"
+#include "fairlead/directory/availability_feed.h"
+#include "fairlead/directory/guarded_router.h"
 #include "fairlead/directory/plan.h"
 #include "fairlead/loadbalance/load_balance.h"
-#include "fairlead/routing/router.h"
 #include "fairlead/rpc/invoker_table.h"
 
 namespace fairlead::internal {
 
 // Finds a policy by its `loadbalance` name. Kept by snapshots, so it must be thread-safe.
 using PolicyLookup = std::function<absl::StatusOr<std::shared_ptr<const LoadBalance>>(std::string_view)>;
-
-struct ChainLink {
-  std::shared_ptr<const Router> router;
-  std::shared_ptr<const RouteTable> table;
-  bool runtime = false;  // classified at each call
-};
 
 // What all methods have in common that neither a rule nor a parameter tells apart.
 struct MethodClass {
@@ -50,9 +45,12 @@ struct DirectorySnapshot {
   struct alignas(64) Usual {
     std::size_t methods = 0;               // size of `leaves`
     const Leaf* const* leaves = nullptr;   // `direct`
-    std::uint64_t downs = 0;               // DirectoryCore::downs before `valid` was read: while it stands, nobody is down
+    const DownCount* downs = nullptr;      // while it stands at `downs_seen`, nobody in a leaf is down
+    std::uint64_t downs_seen = 0;          // read before `valid`
     Invoker* const* invokers = nullptr;    // table->invokers
     InvokerState* const* states = nullptr;  // table->states
+
+    bool NobodyWentDown() const { return downs->count.load(std::memory_order_relaxed) == downs_seen; }
   } usual;
 
   std::uint64_t version = 0;
@@ -67,6 +65,7 @@ struct DirectorySnapshot {
   std::uint64_t seed = 0;
   std::int64_t wall_ms = 0;  // the wall clock the weights were computed with
 
+  std::shared_ptr<const DownCount> downs = std::make_shared<const DownCount>();
   std::shared_ptr<const InvokerTable> table = std::make_shared<const InvokerTable>();
   InvokerSet valid;  // listed, up and not draining when this was built
   std::vector<ChainLink> chain;

@@ -21,11 +21,12 @@ struct SnapshotInput {
   std::uint64_t seed = 0;
   std::shared_ptr<const InvokerTable> table;
   InvokerSet valid;
-  std::uint64_t downs = 0;  // Endpoints::Config::downs before `valid` was read
+  std::shared_ptr<const DownCount> downs;
+  std::uint64_t downs_seen = 0;  // before `valid` was read
   InvokerSet changed;  // slots new or changed since the previous snapshot
   std::vector<std::string> own_methods;            // sorted
   bool per_method = false;                         // a policy in use keeps a position for each method
-  std::vector<std::shared_ptr<const Router>> routers;  // in the order of the chain
+  std::vector<std::shared_ptr<const GuardedRouter>> routers;  // in the order of the chain
   PolicyLookup policy;
   absl::Status status;  // not OK: why there is nobody to pick
   std::vector<std::string> skipped;
