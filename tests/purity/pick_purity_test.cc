@@ -115,10 +115,11 @@ class PickPurityTest : public DirectoryFixture, public ::testing::WithParamInter
     bool good = true;
     std::vector<ProviderId> tried;
     for (int i = 0; i < kPicks; ++i) {
+      const Invoker* seen = nullptr;
       const absl::Status status =
-          handle_->WithSelected(invocation, [](const Invoker& invoker) noexcept { (void)invoker.IsAvailable(); });
+          handle_->WithSelected(invocation, [&seen](const Invoker& invoker) noexcept { seen = &invoker; });
       absl::StatusOr<Lease> lease = handle_->Select(invocation);
-      good = good && status.ok() && lease.ok();
+      good = good && status.ok() && seen != nullptr && lease.ok();
       if (!good) break;
       const ProviderId id = lease->provider_id();
       lease->End(absl::OkStatus());
