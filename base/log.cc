@@ -2,11 +2,15 @@
 
 #include <cstdio>
 
+#include "fairlead/base/strings.h"
+
 namespace fairlead {
 namespace {
 
 constexpr auto kQuietPeriod = std::chrono::minutes(1);
 constexpr std::size_t kRememberedPairs = 1024;
+// Whoever writes into a registry decides how long some texts are; a line may hold a few of them.
+constexpr std::size_t kMostSubject = 200, kMostText = 2000;
 
 }  // namespace
 
@@ -27,6 +31,8 @@ LogSink StderrLogSink() {
 Logger::Logger(LogSink sink, const Clock& clock) : sink_(std::move(sink)), clock_(clock) {}
 
 void Logger::Log(Severity severity, std::string_view code, std::string_view subject, std::string_view text) {
+  const std::string short_subject = subject.size() > kMostSubject ? Shortened(subject, kMostSubject) : std::string();
+  if (!short_subject.empty()) subject = short_subject;
   const auto now = clock_.SteadyNow();
   const bool deliver = sink_ && in_sink_.load(std::memory_order_relaxed) != std::this_thread::get_id();
   std::uint64_t held_back = 0;
@@ -50,7 +56,7 @@ void Logger::Log(Severity severity, std::string_view code, std::string_view subj
       held_back = std::exchange(known->second, Recent{now, 0}).held_back;
     }
   }
-  std::string full(text);
+  std::string full = Shortened(text, kMostText);
   if (held_back > 0) full += " (" + std::to_string(held_back) + " like it held back)";
   const std::lock_guard lock(sink_mutex_);
   in_sink_.store(std::this_thread::get_id(), std::memory_order_relaxed);

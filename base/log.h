@@ -35,7 +35,8 @@ using LogSink = std::function<void(const LogRecord&)>;
 LogSink StderrLogSink();
 
 // Limits repeats and counts: after a first line of a (code, subject) pair, further ones within a minute are
-// counted and the number is said with the next line that passes. At most 1 024 pairs are remembered.
+// counted and the number is said with the next line that passes. At most 1 024 pairs are remembered. Subjects are
+// cut after 200 bytes, texts after 2 000, with their length.
 // Thread-safe.
 class Logger {
  public:

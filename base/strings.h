@@ -2,6 +2,7 @@
 #define FAIRLEAD_BASE_STRINGS_H_
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "absl/strings/string_view.h"
@@ -18,6 +19,19 @@ struct StringHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const { return HashBytes(text); }
 };
+
+// How much of a foreign text (a rule, a url, a host's error) is shown to a person.
+inline constexpr std::size_t kShownBytes = 400;
+
+// `text`, or its beginning and its length, "route://0.0.0.0/... (1048576 bytes)", when it is longer than `most`: for
+// logs, statuses and Explain, where a text from a registry may be of any length. Never cuts a UTF-8 character.
+inline std::string Shortened(std::string_view text, std::size_t most = kShownBytes) {
+  if (text.size() <= most) return std::string(text);
+  std::size_t end = most;
+  for (int i = 0; i < 3 && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80; ++i) --end;
+  std::string shown(text.substr(0, end));
+  return shown.append("... (").append(std::to_string(text.size())).append(" bytes)");
+}
 
 }  // namespace fairlead
 

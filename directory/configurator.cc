@@ -32,7 +32,7 @@ bool IsConditionKey(std::string_view key) { return key.starts_with('~'); }
 std::string Printable(const UrlParts& url) { return Redacted(url.ToFullString()); }
 
 absl::Status Unusable(const UrlParts& url, std::string_view why) {
-  return absl::InvalidArgumentError(absl::StrCat("configurator ", Printable(url), ": ", ToAbsl(why)));
+  return absl::InvalidArgumentError(absl::StrCat("configurator ", Shortened(Printable(url)), ": ", ToAbsl(why)));
 }
 
 std::optional<std::string> ApplicationOf(const UrlParts& url) {
@@ -158,25 +158,36 @@ struct Configurators::State {
 };
 
 Configurators Configurators::FromUrls(std::span<const Url> urls, std::string_view local_address,
-                                      std::vector<absl::Status>* rejected) {
+                                      std::vector<absl::Status>* rejected, std::vector<std::string>* idle) {
   std::vector<UrlParts> parts;
   parts.reserve(urls.size());
   for (const Url& url : urls) parts.push_back(url.parts());
-  return FromParts(std::move(parts), local_address, rejected);
+  return FromParts(std::move(parts), local_address, rejected, idle);
 }
 
 Configurators Configurators::FromParts(std::vector<UrlParts> urls, std::string_view local_address,
-                                       std::vector<absl::Status>* rejected) {
+                                       std::vector<absl::Status>* rejected, std::vector<std::string>* idle) {
   std::vector<Configurator> list;
+  const auto note = [idle](std::string_view why, const UrlParts& url) {
+    if (idle != nullptr) idle->push_back(absl::StrCat(ToAbsl(why), ": ", Shortened(Printable(url))));
+  };
   for (UrlParts& url : urls) {
     if (url.protocol == "empty") {
+      if (!list.empty()) note("every override in the list is cleared by", url);
       list.clear();
       break;
     }
     // Registries add `anyhost` by themselves, so it does not make a rule of a url that sets nothing.
-    if (url.params.size() == url.params.count(names::kAnyhost)) continue;
+    if (url.params.size() == url.params.count(names::kAnyhost)) {
+      note("override without parameters, skipped", url);
+      continue;
+    }
     absl::StatusOr<Configurator> made = Configurator::Create(std::move(url));
     if (made.ok()) {
+      if (!made->enabled()) {
+        note(absl::StrCat("override not enabled (enabled=", Shortened(made->url().Param(names::kEnabled), 40), ")"),
+             made->url());
+      }
       list.push_back(*std::move(made));
     } else if (rejected != nullptr) {
       rejected->push_back(made.status());
@@ -212,8 +223,8 @@ absl::Status Configurators::CheckTarget(const UrlParts& target) const {
   for (const Configurator& configurator : in_order()) {
     if (!configurator.NeedsSide()) continue;
     return absl::InvalidArgumentError(absl::StrCat(
-        "url ", Redacted(target.ToString()), " has no `side` (consumer or provider), which configurator ",
-        Printable(configurator.url()), " asks for; add the parameter `side`"));
+        "url ", Shortened(Redacted(target.ToString())), " has no `side` (consumer or provider), which configurator ",
+        Shortened(Printable(configurator.url())), " asks for; add the parameter `side`"));
   }
   return absl::OkStatus();
 }

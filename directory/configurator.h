@@ -98,13 +98,16 @@ class Configurators {
 
   // From the list of one notification. An `empty://` url clears the list and ends reading; a url without a
   // parameter besides `anyhost` is no rule and skipped; one that cannot be used is left out alone and its
-  // reason appended to `rejected` (may be null). `local_address` is the address this machine registers
-  // consumers with, the one rules for consumers name. n log n in the urls.
+  // reason appended to `rejected` (may be null). What is right but has no effect (cleared, setting nothing, not
+  // enabled) is appended to `idle` (may be null) as a line for Explain. `local_address` is the address this machine
+  // registers consumers with, the one rules for consumers name. n log n in the urls.
   static Configurators FromUrls(std::span<const Url> urls, std::string_view local_address,
-                                std::vector<absl::Status>* rejected = nullptr);
+                                std::vector<absl::Status>* rejected = nullptr,
+                                std::vector<std::string>* idle = nullptr);
   // The same for urls that code has made, as a document's reader does.
   static Configurators FromParts(std::vector<UrlParts> urls, std::string_view local_address,
-                                 std::vector<absl::Status>* rejected = nullptr);
+                                 std::vector<absl::Status>* rejected = nullptr,
+                                 std::vector<std::string>* idle = nullptr);
 
   bool empty() const { return in_order().empty(); }
   std::size_t size() const { return in_order().size(); }

@@ -68,8 +68,10 @@ std::vector<Url> Directory::List(const Invocation& invocation) const {
   std::vector<Url> urls;
   if (!snapshot.status.ok()) return urls;
   PickTrace unused;
+  internal::TraceRecorder recorder(unused, PickTrace::Detail::kSummary, snapshot,
+                                   core_->methods().Name(invocation.method));
   absl::StatusOr<InvokerSet> set =
-      Picker<RecordingTracer>(*core_, snapshot, invocation, {}, {unused}).Route();
+      Picker<RecordingTracer>(*core_, snapshot, invocation, {}, {recorder}).Route();
   if (!set.ok()) return urls;
   for (const Slot slot : snapshot.table->by_rank) {
     if (set->Contains(slot)) urls.push_back(snapshot.table->providers[slot]->effective);
@@ -77,20 +79,14 @@ std::vector<Url> Directory::List(const Invocation& invocation) const {
   return urls;
 }
 
-PickTrace Directory::Explain(const Invocation& invocation) const {
+PickTrace Directory::Explain(const Invocation& invocation, PickTrace::Detail detail) const {
   const ReadSection section;
   const DirectorySnapshot& snapshot = core_->Current();
   PickTrace trace;
-  trace.service = snapshot.service;
-  trace.method = core_->methods().Name(invocation.method);
-  trace.snapshot = snapshot.version;
+  internal::TraceRecorder recorder(trace, detail, snapshot, core_->methods().Name(invocation.method));
   trace.snapshot_age_seconds =
       std::chrono::duration<double>(core_->clock().SteadyNow() - snapshot.built_at).count();
-  trace.providers = snapshot.table->by_rank.size();
-  trace.live = snapshot.valid.count();
-  trace.skipped = snapshot.skipped;
-  trace.registry = snapshot.registry;
-  Picker<RecordingTracer> picker(*core_, snapshot, invocation, {}, {trace});
+  Picker<RecordingTracer> picker(*core_, snapshot, invocation, {}, {recorder});
   absl::StatusOr<InvokerState*> state =
       picker.Run([](const InvokerState* one) { return !one->draining(); });
   trace.status = state.status();

@@ -78,8 +78,9 @@ class Directory {
   // Empty when none. For tools and tests; allocates, linear in the providers.
   std::vector<Url> List(const Invocation& invocation) const;
 
-  // One pick, explained, by the pick's own code. Takes no lease; moves no round-robin position. Allocates.
-  PickTrace Explain(const Invocation& invocation) const;
+  // One pick, explained, by the pick's own code. Takes no lease; moves no round-robin position. Allocates; kAll is
+  // linear in the providers and names for each of them its weight, its state and who removed it.
+  PickTrace Explain(const Invocation& invocation, PickTrace::Detail detail = PickTrace::Detail::kSummary) const;
 
   // The number of a method, for Invocation::method. Call it once per stub method. At most 4 096 names; later
   // ones get kAny, which no method rule matches.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "fairlead/base/read_domain.h"
+#include "fairlead/base/strings.h"
 
 namespace fairlead::internal {
 namespace {
@@ -23,7 +24,7 @@ DirectoryCore::DirectoryCore(std::shared_ptr<Executor> executor, const Clock& cl
   for (std::size_t i = 0; i < kCells; ++i) cells_[i].state.store(Mix64(seed + i), std::memory_order_relaxed);
   auto first = std::make_unique<DirectorySnapshot>();
   first->status = std::move(not_ready);
-  first->service = consumer.ServiceKey();
+  first->service = Shortened(consumer.ServiceKey());
   first->consumer = consumer;
   first->consumer_as_given = std::move(consumer);
   first->built_at = clock.SteadyNow();

@@ -11,12 +11,18 @@
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/connection_key.h"
 #include "fairlead/url/parameter_names.h"
+#include "fairlead/url/typed.h"
 
 namespace fairlead::internal {
 namespace {
 
 constexpr auto kSweepPeriod = std::chrono::milliseconds(20);
 constexpr std::size_t kMostSkippedTexts = 100;
+using std::chrono::milliseconds;
+// The first probe comes about 0.1 s after a provider went down: a reset connection is often back by then.
+constexpr milliseconds kProbeFloor{50}, kProbeBase{150}, kProbeCap{30000};
+// Up for so long, a provider that goes down again is a new case.
+constexpr milliseconds kSteady{30000};
 
 constexpr std::array<std::string_view, 5> kPolicyKeys = {names::kWeight, names::kWarmup, names::kLoadBalance,
                                                          names::kHashNodes, names::kHashArguments};
@@ -36,12 +42,35 @@ std::string_view PolicyNamedBy(std::string_view key, std::string_view value) {
   return names_policy ? value : std::string_view();
 }
 
+// "weight=heavy"; empty for a number, and for a key that no balancer reads as one.
+std::string UnreadableNumber(std::string_view key, std::string_view value) {
+  const std::size_t dot = key.rfind('.');
+  const std::string_view name = dot == std::string_view::npos ? key : key.substr(dot + 1);
+  if (name != names::kWeight && name != names::kWarmup && name != names::kTimestamp) return {};
+  if (name != names::kWeight && dot != std::string_view::npos) return {};
+  const bool readable = value.empty() || (name == names::kTimestamp ? ParseJavaLong(value).has_value()
+                                                                    : ParseJavaInt(value).has_value());
+  return readable ? std::string() : absl::StrCat(Shortened(key, 60), "=", Shortened(value, 60));
+}
+
 }  // namespace
 
 Endpoints::Endpoints(Config config)
     : config_(std::move(config)), drain_timeout_(config_.drain_timeout), random_(Mix64(config_.seed)) {}
 
+std::shared_ptr<Endpoints> Endpoints::Create(Config config) {
+  auto endpoints = std::shared_ptr<Endpoints>(new Endpoints(std::move(config)));
+  endpoints->feed_ = std::make_shared<AvailabilityFeed>(
+      endpoints->config_.executor, endpoints->config_.down_after,
+      [alive = std::weak_ptr<Endpoints>(endpoints)](AvailabilityFeed::Batch states) {
+        if (const auto self = alive.lock()) self->Hear(std::move(states));
+      });
+  return endpoints;
+}
+
 Endpoints::~Endpoints() {
+  // Its batch holds states that hold the feed.
+  feed_->Close();
   // Only states that nobody could close any more, because the executor is gone.
   for (auto& [key, endpoint] : endpoints_) {
     Destroy(*endpoint.state);
@@ -67,15 +96,38 @@ void Endpoints::Hold(Endpoint& endpoint, const Wanted& wanted, ProviderId id, Sl
   provider->effective = wanted.effective;
   provider->address = wanted.effective.parts().Address();
   endpoint.provider = std::move(provider);
+  endpoint.state->SetSlot(slot);
+  if (by_slot_.size() <= slot) by_slot_.resize(slot + 1, nullptr);
+  by_slot_[slot] = &endpoint;
   endpoint.own_methods.clear();
   endpoint.policies.clear();
+  std::string unreadable;
   for (const auto& [name, value] : wanted.effective.parts().params) {
     if (const std::string_view method = OwnMethod(name); !method.empty()) endpoint.own_methods.emplace_back(method);
     if (const std::string_view policy = PolicyNamedBy(name, value); !policy.empty()) {
       endpoint.policies.emplace_back(policy);
     }
+    if (const std::string number = UnreadableNumber(name, value); !number.empty()) {
+      absl::StrAppend(&unreadable, unreadable.empty() ? "" : ", ", number);
+    }
+  }
+  if (unreadable.empty()) {
+    unreadable_.erase(slot);
+  } else {
+    unreadable_[slot] = absl::StrCat("no number, the default holds: ", Shortened(unreadable), " of ",
+                                     Shortened(endpoint.provider->address));
+    config_.log->Warn("FL-3-9", config_.service, unreadable_[slot]);
   }
   changed_.Add(slot);
+}
+
+void Endpoints::Unlist(Endpoint& endpoint) {
+  const Slot slot = endpoint.provider->slot;
+  by_slot_[slot] = nullptr;
+  endpoint.state->SetSlot(kNoSlot);
+  probes_.erase(slot);
+  unreadable_.erase(slot);
+  leaving_.push_back({endpoint.key, endpoint.state, 0, false, {}});
 }
 
 void Endpoints::Apply(const WantedList& list) {
@@ -109,13 +161,17 @@ void Endpoints::Apply(const WantedList& list) {
     skip("listed twice, the newest is used: " + wanted->original.parts().Address());
   }
 
+  std::vector<Endpoint*> restarted;
   for (const Wanted* wanted : distinct) {
     auto held = endpoints_.find(wanted->key);
     if (held == endpoints_.end()) {
       const auto retry = retries_.find(wanted->key);
-      const bool waiting = retry != retries_.end() && retry->second.timer.armed();
+      const bool again = retry != retries_.end() && wanted->original.timestamp_ms() > retry->second.timestamp_ms;
+      if (again) retry->second.backoff.Reset();
+      const bool waiting = retry != retries_.end() && retry->second.timer.armed() && !again;
       if (waiting || !(Revive(*wanted) || Refer(*wanted))) {
-        skip(absl::StrCat("not referred yet: ", wanted->original.parts().Address(), ": ", retries_.at(wanted->key).why));
+        skip(absl::StrCat("not referred yet: ", Shortened(wanted->original.parts().Address()), ": ",
+                          retries_.at(wanted->key).why));
         continue;
       }
       held = endpoints_.find(wanted->key);
@@ -124,6 +180,7 @@ void Endpoints::Apply(const WantedList& list) {
       const Provider& now = *endpoint.provider;
       if (!(now.effective == wanted->effective) || !(now.original == wanted->original) ||
           now.original.timestamp_ms() != wanted->original.timestamp_ms()) {
+        if (wanted->original.timestamp_ms() > now.original.timestamp_ms()) restarted.push_back(&endpoint);
         Hold(endpoint, *wanted, now.id, now.slot);
         try {
           endpoint.state->invoker().Updated(wanted->effective);
@@ -145,13 +202,14 @@ void Endpoints::Apply(const WantedList& list) {
     }
     changed_.Add(at->second.provider->slot);
     free_slots_.push_back(at->second.provider->slot);
-    leaving_.push_back({at->first, at->second.state, 0, false, {}});
+    Unlist(at->second);
     at = endpoints_.erase(at);
   }
   for (auto at = retries_.begin(); at != retries_.end();) {
     at = newest.contains(at->first) ? std::next(at) : retries_.erase(at);
   }
   if (!retries_.empty()) last_list_ = list;
+  for (Endpoint* endpoint : restarted) AskNow(*endpoint);
 }
 
 bool Endpoints::Revive(const Wanted& wanted) {
@@ -164,6 +222,8 @@ bool Endpoints::Revive(const Wanted& wanted) {
     endpoint.key = wanted.key;
     endpoint.state = state;
     Hold(endpoint, wanted, state->id(), TakeSlot());
+    Follow(endpoint);
+    AskNow(endpoint);
     return true;
   }
   return false;
@@ -171,11 +231,8 @@ bool Endpoints::Revive(const Wanted& wanted) {
 
 bool Endpoints::Refer(const Wanted& wanted) {
   const auto id = static_cast<ProviderId>(next_id_++);
-  Availability report([alive = weak_from_this(), executor = config_.executor, id](bool up) {
-    executor->Post([alive, id, up] {
-      if (const auto self = alive.lock()) self->Report(id, up);
-    });
-  });
+  auto* state = new InvokerState(id, nullptr, feed_);
+  Availability report([state = StateRef(*state)](bool up) { state->Report(up); });
   absl::StatusOr<std::unique_ptr<Invoker>> invoker = absl::InternalError("Protocol::Refer threw");
   try {
     invoker = config_.protocol->Refer(wanted.effective, std::move(report));
@@ -186,25 +243,30 @@ bool Endpoints::Refer(const Wanted& wanted) {
   }
   if (!invoker.ok()) {
     config_.log->Warn("FL-3-1", config_.service,
-                      absl::StrCat("no invoker for ", wanted.original.ToString(), ", tried again later: ",
+                      absl::StrCat("no invoker for ", Shortened(wanted.original.ToString()), ", tried again later: ",
                                    invoker.status().ToString()));
-    ReferLater(wanted.key, invoker.status().ToString());
+    state->Abandon();
+    ReferLater(wanted, Shortened(FromAbsl(invoker.status().ToString())));
     return false;
   }
   retries_.erase(wanted.key);
   Endpoint& endpoint = endpoints_[wanted.key];
   endpoint.key = wanted.key;
-  endpoint.state = new InvokerState(id, *std::move(invoker));
+  state->SetInvoker(*std::move(invoker));
+  endpoint.state = state;
   Hold(endpoint, wanted, id, TakeSlot());
+  Follow(endpoint);
   return true;
 }
 
-void Endpoints::ReferLater(const std::string& key, std::string why) {
-  using std::chrono::milliseconds;
+void Endpoints::ReferLater(const Wanted& wanted, std::string why) {
+  const std::string& key = wanted.key;
   Retry& retry =
-      retries_.try_emplace(key, Retry{Backoff(milliseconds(100), milliseconds(500), milliseconds(30000)), Timer(), {}})
+      retries_
+          .try_emplace(key, Retry{Backoff(milliseconds(100), milliseconds(500), milliseconds(30000)), Timer(), {}, 0})
           .first->second;
   retry.why = std::move(why);
+  retry.timestamp_ms = wanted.original.timestamp_ms();
   retry.timer = config_.executor->After(retry.backoff.Next(random_), [alive = weak_from_this(), key] {
     const auto self = alive.lock();
     if (self == nullptr || self->closed_) return;
@@ -225,22 +287,64 @@ Slot Endpoints::TakeSlot() {
   return slot;
 }
 
-InvokerState* Endpoints::FindState(ProviderId id) {
-  for (auto& [key, endpoint] : endpoints_) {
-    if (endpoint.state->id() == id) return endpoint.state;
+void Endpoints::Hear(AvailabilityFeed::Batch states) {
+  bool changed = false;
+  for (const StateRef& state : states) {
+    state->Heard();
+    if (closed_ || state->slot() == kNoSlot) continue;  // it will be looked at when it is listed again
+    changed |= Follow(*by_slot_[state->slot()]);
   }
-  for (const Leaving& one : leaving_) {
-    if (one.state->id() == id) return one.state;
-  }
-  return nullptr;
+  if (changed) config_.on_change();
 }
 
-void Endpoints::Report(ProviderId id, bool up) {
-  InvokerState* state = FindState(id);
-  if (state == nullptr || state->down() == !up) return;
-  state->SetDown(!up);
-  if (!up) config_.downs->fetch_add(1, std::memory_order_release);
-  config_.on_change();
+// Brings what the tables have up to what the state says; true when that was a change.
+bool Endpoints::Follow(Endpoint& endpoint) {
+  const bool down = endpoint.state->down();
+  if (down == std::exchange(endpoint.down, down)) return false;
+  if (down) {
+    config_.log->Info("FL-3-10", config_.service,
+                      absl::StrCat(endpoint.provider->address, " is down; it is probed until it is back"));
+    AskLater(endpoint);
+    return true;
+  }
+  const auto probe = probes_.find(endpoint.provider->slot);
+  if (probe != probes_.end()) {
+    probe->second.timer = config_.executor->After(kSteady, [alive = weak_from_this(), slot = probe->first] {
+      if (const auto self = alive.lock()) self->probes_.erase(slot);
+    });
+  }
+  return true;
+}
+
+// Asks the host whether a provider that is down is back. True when it came up.
+bool Endpoints::Ask(Endpoint& endpoint) {
+  InvokerState& state = *endpoint.state;
+  const std::uint32_t seen = state.health();
+  if (state.down() && (!state.invoker().IsAvailable() || !state.ComeUp(seen))) {
+    AskLater(endpoint);
+    return false;
+  }
+  return Follow(endpoint);
+}
+
+// For a provider that registered anew: whatever is known of its past failures is over.
+void Endpoints::AskNow(Endpoint& endpoint) {
+  Follow(endpoint);
+  if (!endpoint.down) return;
+  probes_.erase(endpoint.provider->slot);
+  Ask(endpoint);
+}
+
+void Endpoints::AskLater(const Endpoint& endpoint) {
+  const Slot slot = endpoint.provider->slot;
+  Probe& probe =
+      probes_.try_emplace(slot, Probe{Backoff(kProbeFloor, kProbeBase, kProbeCap), Timer()}).first->second;
+  probe.timer = config_.executor->After(probe.backoff.Next(random_), [alive = weak_from_this(), slot] {
+    const auto self = alive.lock();
+    // Without an entry the provider left, and this timer was cancelled too late.
+    if (self == nullptr || self->closed_ || !self->probes_.contains(slot)) return;
+    if (self->Ask(*self->by_slot_[slot])) self->config_.on_change();
+  });
 }
 
 std::shared_ptr<const InvokerTable> Endpoints::Table() const {
@@ -260,9 +364,18 @@ std::shared_ptr<const InvokerTable> Endpoints::Table() const {
 InvokerSet Endpoints::Valid() const {
   InvokerSet valid(next_slot_);
   for (const auto& [key, endpoint] : endpoints_) {
-    if (!endpoint.state->down()) valid.Add(endpoint.provider->slot);
+    if (!endpoint.down) valid.Add(endpoint.provider->slot);
   }
   return valid;
+}
+
+std::vector<std::string> Endpoints::Unreadable() const {
+  std::vector<std::string> texts;
+  for (const auto& [slot, text] : unreadable_) {
+    if (texts.size() == kMostSkippedTexts) break;
+    texts.push_back(text);
+  }
+  return texts;
 }
 
 InvokerSet Endpoints::TakeChanged() { return std::exchange(changed_, InvokerSet()); }
@@ -333,7 +446,7 @@ void Endpoints::Sweep() {
 void Endpoints::Close(std::chrono::nanoseconds deadline) {
   closed_ = true;
   retries_.clear();
-  for (auto& [key, endpoint] : endpoints_) leaving_.push_back({key, endpoint.state, 0, false, {}});
+  for (auto& [key, endpoint] : endpoints_) Unlist(endpoint);
   endpoints_.clear();
   by_rank_.clear();
   drain_timeout_ = std::min(drain_timeout_, deadline);

@@ -14,6 +14,7 @@
 #include "fairlead/base/clock.h"
 #include "fairlead/base/executor.h"
 #include "fairlead/base/log.h"
+#include "fairlead/directory/availability_feed.h"
 #include "fairlead/rpc/invoker.h"
 #include "fairlead/rpc/invoker_table.h"
 #include "fairlead/url/url.h"
@@ -22,7 +23,8 @@ namespace fairlead::internal {
 
 // The providers a directory holds connections to: one endpoint per connection key, in a stable slot, with its
 // Invoker. Refers new ones through the host's Protocol, keeps those whose key stays (a changed weight refers
-// nothing anew), drains those that left. Executor only, except that availability reports may come from any thread.
+// nothing anew), probes those that are down, drains those that left. Executor only; reports of availability, which
+// come from any thread, reach it through an AvailabilityFeed.
 class Endpoints : public std::enable_shared_from_this<Endpoints> {
  public:
   struct Config {
@@ -34,9 +36,10 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
     std::string service;  // for texts
     std::chrono::nanoseconds drain_timeout = std::chrono::seconds(10);
     std::uint64_t seed = 0;
-    // Counts how often a provider went down: while it stands where it stood before Valid() was called, nobody in that
-    // set is down.
-    std::shared_ptr<std::atomic<std::uint64_t>> downs = std::make_shared<std::atomic<std::uint64_t>>(0);
+    // Counts how often a provider went down, as soon as it does: while it stands where it stood before Valid() was
+    // called, nobody in that set is down.
+    std::weak_ptr<std::atomic<std::uint64_t>> downs;
+    std::uint32_t down_after = 3;  // outcomes kUnavailable in a row that count as down; 0 = never
     // Something that a snapshot shows changed by itself: a refer succeeded late, a provider went up or down.
     std::function<void()> on_change;
   };
@@ -51,11 +54,12 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   };
   using WantedList = std::vector<std::shared_ptr<const Wanted>>;
 
-  explicit Endpoints(Config config);
+  static std::shared_ptr<Endpoints> Create(Config config);
   ~Endpoints();
 
   // Replaces the list, in rank order. Of entries with one connection key the newest timestamp stays. Entries whose
-  // Refer fails are left out and retried with back-off. Those that left are remembered until DrainRemoved.
+  // Refer fails are left out and retried with back-off. Those that left are remembered until DrainRemoved. An entry
+  // with a newer timestamp than before has restarted: if it is down it is probed, if it failed it is referred, now.
   void Apply(const WantedList& list);
 
   // What a snapshot needs; `changed` = slots new or changed since the last call of TakeChanged.
@@ -68,6 +72,8 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   std::vector<std::string> Policies() const;
   // What was left out and why: shadowed duplicates, disabled ones, failed refers.
   const std::vector<std::string>& skipped() const { return skipped_; }
+  // Values of providers in use that cannot be read, so that a default holds. At most 100.
+  std::vector<std::string> Unreadable() const;
   std::size_t disabled() const { return disabled_; }
 
   // To be called after the snapshot without the removed providers was published: they give no new leases from
@@ -88,6 +94,7 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
     std::vector<std::string> own_methods;
     std::vector<std::string> policies;
     std::uint64_t seen = 0;  // the Apply that listed it last
+    bool down = false;       // as the tables have it; the state itself may be ahead by a message
   };
   // A provider that left the list. Comes back to life if its key is listed again before it was closed.
   struct Leaving {
@@ -101,14 +108,25 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
     Backoff backoff;
     Timer timer;
     std::string why;  // the last attempt failed
+    std::int64_t timestamp_ms = 0;  // of what was tried
+  };
+  // Of a provider that is down, or came up a short while ago: who goes down again soon is not probed from the start.
+  struct Probe {
+    Backoff backoff;
+    Timer timer;
   };
 
+  explicit Endpoints(Config config);
   void Hold(Endpoint& endpoint, const Wanted& wanted, ProviderId id, Slot slot);
+  void Unlist(Endpoint& endpoint);
   bool Refer(const Wanted& wanted);
   bool Revive(const Wanted& wanted);
-  void ReferLater(const std::string& key, std::string why);
-  void Report(ProviderId id, bool up);
-  InvokerState* FindState(ProviderId id);
+  void ReferLater(const Wanted& wanted, std::string why);
+  void Hear(AvailabilityFeed::Batch states);
+  bool Follow(Endpoint& endpoint);
+  bool Ask(Endpoint& endpoint);
+  void AskNow(Endpoint& endpoint);
+  void AskLater(const Endpoint& endpoint);
   void Sweep();
   void Destroy(InvokerState& state);
   Slot TakeSlot();
@@ -117,8 +135,12 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   std::chrono::nanoseconds drain_timeout_;
   Random random_;
   std::unordered_map<std::string, Endpoint> endpoints_;  // by connection key
+  std::vector<Endpoint*> by_slot_;
+  std::shared_ptr<AvailabilityFeed> feed_;
   std::vector<Leaving> leaving_;
   std::map<std::string, Retry> retries_;
+  std::map<Slot, Probe> probes_;
+  std::map<Slot, std::string> unreadable_;
   WantedList last_list_;
   std::vector<Slot> by_rank_;
   std::vector<Slot> free_slots_;

@@ -11,6 +11,7 @@
 #include "fairlead/directory/directory_core.h"
 #include "fairlead/directory/pick_trace.h"
 #include "fairlead/directory/plan_builder.h"
+#include "fairlead/directory/trace_recorder.h"
 
 namespace fairlead::internal {
 
@@ -21,7 +22,7 @@ struct NoTracer {
 };
 struct RecordingTracer {
   static constexpr bool kRecords = true;
-  PickTrace& trace;
+  TraceRecorder& recorder;
 };
 
 // Draws of a balancer before the pick looks through the leaf itself.
@@ -80,20 +81,15 @@ class Picker {
   absl::StatusOr<InvokerState*> Run(Take&& take) {
     if (!snapshot_.status.ok()) return snapshot_.status;
     const Plan* plan = FindPlan();
-    if constexpr (Tracer::kRecords) {
-      // The steps a plan was built from, taken again one by one.
-      if (plan != nullptr) (void)Route();
-      tracer_.trace.plan = plan == nullptr ? "walk, no plan built yet" : key_.count == 0 ? "class" : "hit";
-    }
+    if constexpr (Tracer::kRecords) tracer_.recorder.Planned(plan, key_.count == 0 ? "class" : "hit");
     if (plan != nullptr) {
-      const Leaf& leaf = plan->Draw(random_);
-      if constexpr (Tracer::kRecords) tracer_.trace.candidates = leaf.by_rank.size();
+      const Leaf& leaf = DrawLeaf(*plan);
       if (leaf.selector == nullptr) return leaf.error;
       if (AnyWillDo()) {
         InvokerState* state = snapshot_.table->states[leaf.Draw(invocation_, context_)];
         if (take(state)) return state;
       }
-      if constexpr (Tracer::kRecords) tracer_.trace.policy = leaf.selector->Describe();
+      if constexpr (Tracer::kRecords) tracer_.recorder.Candidates(leaf.by_rank.size(), leaf.selector->Describe());
       return Choose(
           leaf.by_rank.size(), [&](std::size_t i) { return leaf.by_rank[i].slot; },
           [&]() -> absl::StatusOr<Slot> { return leaf.selector->Select(invocation_, context_); }, take);
@@ -107,21 +103,14 @@ class Picker {
     const std::string_view method = core_.methods().Name(invocation_.method);
     for (const ChainLink& link : snapshot_.chain) {
       if (set.empty()) break;
-      const RouteCase which = link.table->Classify({method, invocation_});
+      const RouteCase which = link.Classify({method, invocation_});
       Outcomes outcomes;
-      link.table->Route(which, set, outcomes);
+      link.Route(which, set, outcomes);
       InvokerSet out = DrawOutcome(outcomes);
-      if constexpr (Tracer::kRecords) {
-        std::string note = outcomes.why();
-        if (outcomes.splits().size() > 1) {
-          note = "one draw among " + std::to_string(outcomes.splits().size()) + " weighted sets";
-        }
-        tracer_.trace.routers.push_back({std::string(link.router->name()), link.table->Describe(which), link.runtime,
-                                         which, set.count(), out.count(), std::move(note)});
-      }
+      if constexpr (Tracer::kRecords) tracer_.recorder.Step(link, which, set, outcomes, out);
       if (out.empty()) {
         return NobodyLeft(snapshot_, method,
-                          std::string(link.router->name()) + " (" + link.table->Describe(which) + ")" +
+                          std::string(link.router->name()) + " (" + link.Describe(which) + ")" +
                               (outcomes.why().empty() ? "" : ": " + outcomes.why()));
       }
       set = std::move(out);
@@ -142,7 +131,7 @@ class Picker {
     key_.method_class = class_index;
     key_.count = 0;
     for (const std::uint32_t link : snapshot_.runtime) {
-      key_.cases[key_.count++] = snapshot_.chain[link].table->Classify({method, invocation_});
+      key_.cases[key_.count++] = snapshot_.chain[link].Classify({method, invocation_});
     }
     const PlanTable* plans = snapshot_.plans.load(std::memory_order_acquire);
     const Plan* plan = plans == nullptr ? nullptr : plans->Find(key_);
@@ -152,6 +141,16 @@ class Picker {
       plan->hit.store(true, std::memory_order_relaxed);
     }
     return plan;
+  }
+
+  const Leaf& DrawLeaf(const Plan& plan) {
+    if constexpr (Tracer::kRecords) {
+      // The steps the plan was built from, taken again one by one; they lead to one of its leaves.
+      const absl::StatusOr<InvokerSet> routed = Route();
+      return tracer_.recorder.Branch(plan, routed.ok() ? &*routed : nullptr, random_);
+    } else {
+      return plan.Draw(random_);
+    }
   }
 
   InvokerSet DrawOutcome(const Outcomes& outcomes) {
@@ -177,10 +176,7 @@ class Picker {
     const std::string policy_name = PolicyOf(members, method);
     auto policy = snapshot_.policy(policy_name);
     if (!policy.ok()) return policy.status();
-    if constexpr (Tracer::kRecords) {
-      tracer_.trace.candidates = members.size();
-      tracer_.trace.policy = policy_name + ", without a table";
-    }
+    if constexpr (Tracer::kRecords) tracer_.recorder.Candidates(members.size(), policy_name + ", without a table");
     SelectorInput input;
     input.by_rank = members;
     input.method = (*policy)->per_method() ? name : method;
@@ -218,7 +214,7 @@ class Picker {
       if (!slot.ok()) return slot.status();
       InvokerState* state = snapshot_.table->states[*slot];
       if (!state->down() && !Tried(state->id()) && take(state)) return Chosen(*slot);
-      if constexpr (Tracer::kRecords) ++tracer_.trace.redraws;
+      if constexpr (Tracer::kRecords) tracer_.recorder.Refused(*slot, Tried(state->id()));
       if (size == 1) break;
     }
     for (int laxity = 0; laxity < 3; ++laxity) {
@@ -244,16 +240,7 @@ class Picker {
 
   InvokerState* Chosen(Slot slot) {
     InvokerState* state = snapshot_.table->states[slot];
-    if constexpr (Tracer::kRecords) {
-      const Provider& provider = *snapshot_.table->providers[slot];
-      tracer_.trace.chosen = provider.address;
-      tracer_.trace.provider = provider.id;
-      tracer_.trace.active = state->active();
-      const auto method = ParameterMethod(snapshot_, core_.methods().Name(invocation_.method));
-      InvokerSet only;
-      only.Add(slot);
-      tracer_.trace.weight = MembersOf(snapshot_, only, method).front().weight;
-    }
+    if constexpr (Tracer::kRecords) tracer_.recorder.Chosen(slot);
     return state;
   }
 

@@ -2,6 +2,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+#include "fairlead/base/strings.h"
 
 namespace fairlead {
 
@@ -13,13 +16,21 @@ std::string PickTrace::ToString() const {
     absl::StrAppendFormat(&text, "  %-10s %s  %s case %d  %d -> %d%s%s\n", step.router, step.what,
                           step.runtime ? "runtime" : "cached", step.which, step.in, step.out,
                           step.note.empty() ? "" : "  ", step.note);
+    if (step.faults > 0) absl::StrAppendFormat(&text, "    failed %d times: %s\n", step.faults, step.first_fault);
+    if (!step.removed.empty()) absl::StrAppend(&text, "    removed: ", absl::StrJoin(step.removed, ", "), "\n");
   }
   if (status.ok()) {
     absl::StrAppendFormat(&text, "  plan %s, %d candidates  %s  -> %s  weight %d active %d\n", plan, candidates, policy,
                           chosen, weight, active);
-    if (redraws > 0) absl::StrAppendFormat(&text, "  %d draws met a provider that is down or draining\n", redraws);
+    if (!branch.empty()) absl::StrAppend(&text, "  draw: ", branch, "\n");
+    for (const Refusal& one : refused) absl::StrAppend(&text, "  drew ", one.address, ", which is ", one.why, "\n");
   } else {
-    absl::StrAppend(&text, "  no provider: ", status.ToString(), "\n");
+    absl::StrAppend(&text, "  no provider: ", Shortened(FromAbsl(status.ToString()), 4 * kShownBytes), "\n");
+  }
+  for (const ProviderLine& one : all) {
+    absl::StrAppendFormat(&text, "  %s  weight %d active %d%s%s", one.address, one.weight, one.active,
+                          one.down ? " down" : "", one.draining ? " draining" : "");
+    absl::StrAppend(&text, one.removed_by.empty() ? "" : "  removed by ", one.removed_by, "\n");
   }
   for (const std::string& one : skipped) absl::StrAppend(&text, "  skipped: ", one, "\n");
   if (!registry.empty()) absl::StrAppend(&text, "  registry: ", registry, "\n");

@@ -11,15 +11,35 @@
 
 namespace fairlead {
 
-// Why a pick went where it went: written by the pick's own code (Directory::Explain). Plain value.
+// Why a pick went where it went: written by the pick's own code (Directory::Explain). Plain value. Texts that come
+// from a registry are cut when they are long, with their length.
 struct PickTrace {
+  // kAll also says of each provider what became of it, and costs time and memory in proportion to their number.
+  enum class Detail : std::uint8_t { kSummary, kAll };
+
   struct RouterStep {
     std::string router;       // "condition"
-    std::string what;         // the rule's text and what its case means
+    std::string what;         // the rule's text and what its case means, with force
     bool runtime = false;     // classified at the call; else once per method and snapshot
     std::uint32_t which = 0;  // the case
     std::size_t in = 0, out = 0;
-    std::string note;         // why it blocked, or that it drew between several sets
+    std::string note;                  // why it blocked, or that it drew between several sets
+    std::uint64_t faults = 0;          // how often the router threw since its rule came; then everything passes
+    std::string first_fault;
+    std::vector<std::string> removed;  // kAll: the addresses it took away, in the order of the list
+  };
+  // A provider that was drawn and not taken.
+  struct Refusal {
+    std::string address;
+    std::string why;  // "down", "tried", "draining"
+  };
+  struct ProviderLine {
+    std::string address;
+    ProviderId id = ProviderId::kNone;
+    std::int32_t weight = 0;  // effective, for this method
+    std::uint32_t active = 0;
+    bool down = false, draining = false;  // now; the tables follow a little later
+    std::string removed_by;  // "tag", or "availability" before any router; empty = a candidate
   };
 
   std::string service, method;
@@ -30,16 +50,18 @@ struct PickTrace {
   std::string registry;                 // state of the registry
   std::vector<RouterStep> routers;      // in order
   std::string plan;                     // "class" (chosen by method), "hit", "walk" (not built yet)
+  std::string branch;                   // which set was drawn, when the rules lead to several; else empty
   std::size_t candidates = 0;           // in the leaf that was drawn
   std::string policy;                   // the selector's own description
-  int redraws = 0;                      // draws that met a provider that was down, draining or tried
+  std::vector<Refusal> refused;         // the draws before the last
   std::string chosen;                   // address; empty when nothing was picked
   ProviderId provider = ProviderId::kNone;
   std::int32_t weight = 0;              // effective
   std::uint32_t active = 0;             // leases out before this pick
+  std::vector<ProviderLine> all;        // kAll: every provider, in the order of the list
   absl::Status status;                  // what Select would have returned
 
-  // Several lines for a person, ending with a line feed.
+  // Several lines for a person, ending with a line feed; all that was recorded.
   std::string ToString() const;
 };
 

@@ -71,9 +71,9 @@ std::string PolicyOf(const std::vector<Member>& members, std::string_view method
 
 absl::Status NobodyLeft(const DirectorySnapshot& snapshot, std::string_view method, std::string_view emptied_by) {
   return absl::UnavailableError(absl::StrCat(
-      "no provider for ", snapshot.service, method.empty() ? "" : ".", ToAbsl(method), ": ",
+      "no provider for ", snapshot.service, method.empty() ? "" : ".", Shortened(method), ": ",
       snapshot.table->by_rank.size(), " in the list, ", snapshot.valid.count(), " live, none left by ",
-      emptied_by.empty() ? "the rules" : ToAbsl(emptied_by)));
+      emptied_by.empty() ? "the rules" : Shortened(emptied_by, 2 * kShownBytes)));
 }
 
 CallNeeds NeedsOf(const DirectorySnapshot& snapshot, std::string_view method) {
@@ -108,9 +108,9 @@ void PlanBuilder::Expand(std::size_t link, InvokerSet set, double probability, c
   }
   const ChainLink& at = snapshot_.chain[link];
   Outcomes outcomes;
-  at.table->Route(cases[link], set, outcomes);
+  at.Route(cases[link], set, outcomes);
   const auto describe = [&] {
-    return absl::StrCat(ToAbsl(at.router->name()), " (", at.table->Describe(cases[link]), ")",
+    return absl::StrCat(ToAbsl(at.router->name()), " (", at.Describe(cases[link]), ")",
                         outcomes.why().empty() ? "" : ": ", outcomes.why());
   };
   if (outcomes.splits().empty()) {
@@ -159,7 +159,7 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const Plan
   leaf->policy = PolicyOf(members, parameter_method);
   auto policy = snapshot_.policy(leaf->policy);
   if (!policy.ok()) {
-    leaf->error = policy.status();
+    leaf->error = absl::Status(policy.status().code(), Shortened(FromAbsl(policy.status().message())));
     return leaf;
   }
   leaf->method = (*policy)->per_method() ? method : parameter_method;
@@ -196,7 +196,13 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const Plan
     input.compat = snapshot_.compat;
     input.seed = snapshot_.seed;
     input.now_ms = snapshot_.wall_ms;
-    auto selector = (*policy)->Build(input, replaced.get());
+    absl::StatusOr<std::shared_ptr<const Selector>> selector =
+        absl::InternalError(absl::StrCat("the policy ", Shortened(leaf->policy), " threw"));
+    try {
+      selector = (*policy)->Build(input, replaced.get());
+    } catch (...) {
+      // A host's policy: the calls it is for fail, the others go on.
+    }
     if (selector.ok()) {
       leaf->Use(*std::move(selector));
     } else {

@@ -14,21 +14,15 @@
 #include "absl/status/statusor.h"
 
 #include "fairlead/base/clock.h"
+#include "fairlead/directory/guarded_router.h"
 #include "fairlead/directory/plan.h"
 #include "fairlead/loadbalance/load_balance.h"
-#include "fairlead/routing/router.h"
 #include "fairlead/rpc/invoker_table.h"
 
 namespace fairlead::internal {
 
 // Finds a policy by its `loadbalance` name. Kept by snapshots, so it must be thread-safe.
 using PolicyLookup = std::function<absl::StatusOr<std::shared_ptr<const LoadBalance>>(std::string_view)>;
-
-struct ChainLink {
-  std::shared_ptr<const Router> router;
-  std::shared_ptr<const RouteTable> table;
-  bool runtime = false;  // classified at each call
-};
 
 // What all methods have in common that neither a rule nor a parameter tells apart.
 struct MethodClass {

@@ -13,7 +13,7 @@ namespace {
 // Calls beyond this many different combinations of cases walk the chain.
 constexpr std::size_t kMostPlans = 1024;
 
-void CompileChain(DirectorySnapshot& snapshot, const std::vector<std::shared_ptr<const Router>>& routers,
+void CompileChain(DirectorySnapshot& snapshot, const std::vector<std::shared_ptr<const GuardedRouter>>& routers,
                   const InvokerSet& changed, const DirectorySnapshot* previous) {
   const RouteInput input{snapshot.table->providers, snapshot.table->by_rank, &changed, snapshot.consumer,
                          snapshot.consumer_as_given};
@@ -21,19 +21,18 @@ void CompileChain(DirectorySnapshot& snapshot, const std::vector<std::shared_ptr
   const bool same_consumer = previous != nullptr && previous->consumer == snapshot.consumer &&
                              previous->consumer_as_given == snapshot.consumer_as_given;
   for (const auto& router : routers) {
-    const RouteTable* before = nullptr;
+    const ChainLink* before = nullptr;
     if (same_consumer) {
       for (const ChainLink& link : previous->chain) {
-        if (link.router == router) before = link.table.get();
+        if (link.router == router) before = &link;
       }
     }
-    const bool arguments = Has(router->reads(), Reads::kArguments);
-    const bool runtime = arguments || Has(router->reads(), Reads::kAttachments);
-    if (runtime) {
+    ChainLink link(router, input, before);
+    if (link.runtime) {
       snapshot.runtime.push_back(static_cast<std::uint32_t>(snapshot.chain.size()));
-      snapshot.only_attachments &= !arguments;
+      snapshot.only_attachments &= !Has(router->reads(), Reads::kArguments);
     }
-    snapshot.chain.push_back({router, router->Compile(input, before), runtime});
+    snapshot.chain.push_back(std::move(link));
   }
 }
 
@@ -41,7 +40,7 @@ std::vector<RouteCase> CachedCases(const DirectorySnapshot& snapshot, std::strin
   const Invocation any;
   std::vector<RouteCase> cases(snapshot.chain.size(), 0);
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (!snapshot.chain[i].runtime) cases[i] = snapshot.chain[i].table->Classify({method, any});
+    if (!snapshot.chain[i].runtime) cases[i] = snapshot.chain[i].Classify({method, any});
   }
   return cases;
 }
@@ -69,7 +68,7 @@ std::vector<RouteCase> CasesOf(const DirectorySnapshot& snapshot, const PlanKey&
 bool Fits(const DirectorySnapshot& snapshot, const PlanKey& key) {
   if (key.method_class >= snapshot.classes.size() || key.count != snapshot.runtime.size()) return false;
   for (std::uint32_t i = 0; i < key.count; ++i) {
-    if (key.cases[i] >= snapshot.chain[snapshot.runtime[i]].table->cases()) return false;
+    if (key.cases[i] >= snapshot.chain[snapshot.runtime[i]].cases) return false;
   }
   return true;
 }
@@ -165,7 +164,7 @@ std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const Meth
       PlanKey key;
       key.method_class = static_cast<std::uint32_t>(i);
       for (const std::uint32_t link : snapshot->runtime) {
-        key.cases[key.count++] = snapshot->chain[link].table->Classify({of.method, bare});
+        key.cases[key.count++] = snapshot->chain[link].Classify({of.method, bare});
       }
       of.bare_plan = builder.Build(key, of.method, CasesOf(*snapshot, key));
       if (of.bare_plan) plans.push_back(of.bare_plan);

@@ -25,7 +25,7 @@ struct SnapshotInput {
   InvokerSet changed;  // slots new or changed since the previous snapshot
   std::vector<std::string> own_methods;            // sorted
   bool per_method = false;                         // a policy in use keeps a position for each method
-  std::vector<std::shared_ptr<const Router>> routers;  // in the order of the chain
+  std::vector<std::shared_ptr<const GuardedRouter>> routers;  // in the order of the chain
   PolicyLookup policy;
   absl::Status status;  // not OK: why there is nobody to pick
   std::vector<std::string> skipped;

@@ -21,9 +21,13 @@ using std::chrono::milliseconds;
 
 // Availability flips are obeyed by picks at once; tables follow this much later, many flips together.
 constexpr milliseconds kReplanDelay{10};
+// How many outcomes kUnavailable in a row count as down; the parameter `down.after` of the consumer says otherwise.
+constexpr std::int64_t kDownAfter = 3, kMostDownAfter = 200;
 // How often the plans that picks missed are looked for, while the chain has rules that make such plans.
 constexpr milliseconds kPlanTick{20};
 constexpr milliseconds kCloseTick{20};
+// Of one remark in Explain: a url and what is wrong with it.
+constexpr std::size_t kMostSkippedBytes = 1000;
 
 // Protocols of urls that are no providers, whatever category they were put under.
 constexpr std::array<std::string_view, 8> kNoProviders = {"empty", "consumer", "provider", "override",
@@ -45,7 +49,7 @@ Updater::Updater(DirectoryConfig config)
     : config_(std::move(config)),
       core_(std::make_shared<DirectoryCore>(
           config_.executor, *config_.clock, config_.seed, config_.consumer,
-          absl::FailedPreconditionError(absl::StrCat("no list of ", config_.consumer.ServiceKey(),
+          absl::FailedPreconditionError(absl::StrCat("no list of ", Shortened(config_.consumer.ServiceKey()),
                                                      " has arrived from the registry yet")))),
       consumer_(config_.consumer) {}
 
@@ -61,17 +65,12 @@ std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
   endpoints.service = updater->config_.consumer.ServiceKey();
   endpoints.seed = updater->config_.seed;
   endpoints.downs = std::shared_ptr<std::atomic<std::uint64_t>>(updater->core_, &updater->core_->downs());
+  const std::int64_t down_after = updater->config_.consumer.IntParam("down.after", kDownAfter);
+  endpoints.down_after = static_cast<std::uint32_t>(std::clamp<std::int64_t>(down_after, 0, kMostDownAfter));
   endpoints.on_change = [alive] {
-    const auto self = alive.lock();
-    if (self == nullptr || self->replan_.armed()) return;
-    self->replan_ = self->config_.executor->After(kReplanDelay, [alive] {
-      if (const auto later = alive.lock()) {
-        later->replan_ = Timer();
-        later->Update();
-      }
-    });
+    if (const auto self = alive.lock()) self->Replan();
   };
-  updater->endpoints_ = std::make_shared<Endpoints>(std::move(endpoints));
+  updater->endpoints_ = Endpoints::Create(std::move(endpoints));
   updater->core_->OnNewMethod([alive] {
     if (const auto self = alive.lock()) self->Changed();
   });
@@ -122,7 +121,40 @@ void Updater::Changed() {
   });
 }
 
+// Something the tables show changed by itself. Many such changes make one update; but calls that have nobody left to
+// go to, as far as the tables know, wait for no others.
+void Updater::Replan() {
+  if (closed_ || !open_) return;
+  const auto now = config_.clock->SteadyNow();
+  if (now - replanned_ >= kReplanDelay && LeafIsDown()) {
+    replanned_ = now;
+    replan_ = Timer();
+    return Changed();
+  }
+  if (replan_.armed()) return;
+  replan_ = config_.executor->After(kReplanDelay, [alive = weak_from_this()] {
+    const auto self = alive.lock();
+    if (self == nullptr) return;
+    self->replanned_ = self->config_.clock->SteadyNow();
+    self->Update();
+  });
+}
+
+// A set of candidates that some plan leads to is all down, or there is none. Linear in such sets; of each, only the
+// members before the first that is up are looked at.
+bool Updater::LeafIsDown() const {
+  const DirectorySnapshot& snapshot = core_->Mutable();
+  if (snapshot.valid.empty()) return true;
+  return std::any_of(snapshot.leaves.begin(), snapshot.leaves.end(), [&](const auto& entry) {
+    const auto& members = entry.second->by_rank;
+    return !members.empty() && std::all_of(members.begin(), members.end(), [&](const Leaf::Weighed& member) {
+      return snapshot.table->states[member.slot]->down();
+    });
+  });
+}
+
 void Updater::Update() {
+  replan_ = Timer();
   if (closed_ || !open_) return;
   if (std::exchange(overrides_dirty_, false)) ApplyOverrides();
   if (std::exchange(rules_dirty_, false)) ApplyRules();
@@ -134,7 +166,7 @@ void Updater::Update() {
 void Updater::ApplyOverrides() {
   bad_overrides_.clear();
   std::vector<absl::Status> rejected;
-  configurators_ = Configurators::FromUrls(overrides_, config_.local_address, &rejected);
+  configurators_ = Configurators::FromUrls(overrides_, config_.local_address, &rejected, &bad_overrides_);
   for (const absl::Status& status : rejected) {
     bad_overrides_.push_back(absl::StrCat("override: ", status.message()));
     config_.log->Warn("FL-3-4", config_.consumer.ServiceKey(), FromAbsl(status.message()));
@@ -157,10 +189,11 @@ void Updater::ApplyRules() {
     }
     const std::string_view name = url.Param(names::kRouter, url.protocol());
     const auto factory = config_.router(name);
-    absl::StatusOr<std::shared_ptr<const Router>> router =
-        factory.ok() ? (*factory)->Create(url, config_.compat) : absl::StatusOr<std::shared_ptr<const Router>>(factory.status());
+    auto router = factory.ok() ? GuardedRouter::Create(**factory, url, config_.compat, OnFault())
+                               : absl::StatusOr<std::shared_ptr<const GuardedRouter>>(factory.status());
     if (!router.ok()) {
-      bad_rules_.push_back(absl::StrCat("rule: ", url.ToString(), ": ", router.status().message()));
+      bad_rules_.push_back(absl::StrCat("rule: ", Shortened(url.ToString()), ": ",
+                                        Shortened(FromAbsl(router.status().message()))));
       config_.log->Warn("FL-3-5", config_.consumer.ServiceKey(), bad_rules_.back());
     } else if (*router != nullptr) {
       routers_.push_back({url, *std::move(router)});
@@ -168,6 +201,18 @@ void Updater::ApplyRules() {
   }
   std::stable_sort(routers_.begin(), routers_.end(),
                    [](const Rule& a, const Rule& b) { return a.router->order() < b.router->order(); });
+}
+
+// A router may throw in a pick, where nothing is logged.
+std::function<void(std::string)> Updater::OnFault() {
+  return [alive = weak_from_this(), weak = std::weak_ptr<Executor>(config_.executor)](std::string text) {
+    const auto executor = weak.lock();
+    if (executor == nullptr) return;
+    executor->Post([alive, text = std::move(text)] {
+      const auto self = alive.lock();
+      if (self != nullptr) self->config_.log->Error("FL-3-11", self->config_.consumer.ServiceKey(), text);
+    });
+  };
 }
 
 void Updater::ApplyProviders() {
@@ -187,7 +232,7 @@ void Updater::ApplyProviders() {
       why = "protocol not spoken here";
     }
     if (!why.empty()) {
-      bad_providers_.push_back(absl::StrCat(ToAbsl(why), ": ", original.ToString()));
+      bad_providers_.push_back(absl::StrCat(ToAbsl(why), ": ", Shortened(original.ToString())));
       continue;
     }
     std::shared_ptr<const Endpoints::Wanted>& wanted = made[original];
@@ -225,13 +270,13 @@ Url Updater::Effective(const Url& original) const {
 }
 
 absl::Status Updater::EmptyStatus() const {
-  const std::string service = config_.consumer.ServiceKey();
+  const std::string service = Shortened(config_.consumer.ServiceKey());
   if (providers_.empty() && stale_[static_cast<std::size_t>(Category::kProviders)]) {
     return absl::UnavailableError(absl::StrCat("no provider of ", service, ": none of the registry's entries can be read"));
   }
   if (providers_.empty()) {
     return absl::UnavailableError(absl::StrCat("no provider of ", service, " in the registry",
-                                               empty_reason_.empty() ? "" : ": ", empty_reason_));
+                                               empty_reason_.empty() ? "" : ": ", Shortened(empty_reason_)));
   }
   if (endpoints_->disabled() == providers_.size()) {
     return absl::UnavailableError(
@@ -240,7 +285,7 @@ absl::Status Updater::EmptyStatus() const {
   const auto& skipped = endpoints_->skipped();
   const std::string& first = !bad_providers_.empty() ? bad_providers_.front() : skipped.empty() ? service : skipped.front();
   return absl::UnavailableError(absl::StrCat("no provider of ", service, ": none of the ", providers_.size(),
-                                             " listed can be used (", first, ")"));
+                                             " listed can be used (", Shortened(first), ")"));
 }
 
 void Updater::Publish() {
@@ -248,7 +293,7 @@ void Updater::Publish() {
   input.version = ++version_;
   input.now = config_.clock->SteadyNow();
   input.wall_ms = config_.clock->SystemMillis();
-  input.service = config_.consumer.ServiceKey();
+  input.service = Shortened(config_.consumer.ServiceKey());
   input.consumer = consumer_;
   input.consumer_as_given = config_.consumer;
   input.compat = config_.compat;
@@ -270,9 +315,10 @@ void Updater::Publish() {
     input.status = absl::UnavailableError(absl::StrCat("no provider of ", input.service, ": all ",
                                                        input.table->by_rank.size(), " are down"));
   }
-  for (const std::vector<std::string>* texts :
-       {&std::as_const(bad_providers_), &std::as_const(bad_rules_), &std::as_const(bad_overrides_), &endpoints_->skipped()}) {
-    input.skipped.insert(input.skipped.end(), texts->begin(), texts->end());
+  const std::vector<std::string> unreadable = endpoints_->Unreadable();
+  for (const std::vector<std::string>* texts : {&std::as_const(bad_providers_), &std::as_const(bad_rules_),
+                                                &std::as_const(bad_overrides_), &endpoints_->skipped(), &unreadable}) {
+    for (const std::string& text : *texts) input.skipped.push_back(Shortened(text, kMostSkippedBytes));
   }
   for (std::size_t i = 0; i < stale_.size(); ++i) {
     if (!stale_[i]) continue;
@@ -280,9 +326,9 @@ void Updater::Publish() {
                                          " now; the last ones known are used"));
   }
   if (config_.unreadable) {
-    for (std::string& child : config_.unreadable()) input.skipped.push_back(std::move(child));
+    for (const std::string& child : config_.unreadable()) input.skipped.push_back(Shortened(child, kMostSkippedBytes));
   }
-  if (config_.registry_state) input.registry = config_.registry_state();
+  if (config_.registry_state) input.registry = Shortened(config_.registry_state());
 
   auto snapshot = BuildSnapshot(std::move(input), core_->methods(), &core_->Mutable());
   const bool has_runtime_rules = !snapshot->runtime.empty();
@@ -329,7 +375,7 @@ void Updater::Close(std::chrono::nanoseconds deadline, absl::AnyInvocable<void()
     for (Timer* timer : {&warmup_, &tick_, &replan_}) timer->Cancel();
     auto closed = std::make_unique<DirectorySnapshot>();
     closed->version = ++version_;
-    closed->service = config_.consumer.ServiceKey();
+    closed->service = Shortened(config_.consumer.ServiceKey());
     closed->consumer = consumer_;
     closed->consumer_as_given = config_.consumer;
     closed->built_at = config_.clock->SteadyNow();

@@ -60,7 +60,7 @@ class Updater : public std::enable_shared_from_this<Updater> {
  private:
   struct Rule {
     Url url;
-    std::shared_ptr<const Router> router;
+    std::shared_ptr<const GuardedRouter> router;
   };
   struct UrlHash {
     std::size_t operator()(const Url& url) const { return url.Hash(); }
@@ -68,11 +68,14 @@ class Updater : public std::enable_shared_from_this<Updater> {
 
   explicit Updater(DirectoryConfig config);
   void Changed();
+  void Replan();
+  bool LeafIsDown() const;
   void Update();
   void ApplyOverrides();
   void ApplyRules();
   void ApplyProviders();
   void Publish();
+  std::function<void(std::string)> OnFault();
   bool Speaks(std::string_view protocol) const;
   Url Effective(const Url& original) const;
   absl::Status EmptyStatus() const;
@@ -95,6 +98,7 @@ class Updater : public std::enable_shared_from_this<Updater> {
   std::string empty_reason_;
   std::uint64_t version_ = 0;
   bool open_ = false, queued_ = false, closed_ = false;
+  Clock::SteadyTime replanned_{};  // when availability made an update last
   Timer warmup_, tick_, replan_, closing_;
 };
 

@@ -15,15 +15,19 @@ namespace {
 
 class UniformSelector final : public Selector {
  public:
-  explicit UniformSelector(std::vector<Slot> slots) : slots_(std::move(slots)) {}
+  UniformSelector(std::vector<Slot> slots, bool shortcut) : slots_(std::move(slots)), shortcut_(shortcut) {}
   Slot Select(const Invocation&, PickContext& context) const override {
     return slots_[Spread(context.random.Next(), slots_.size()).index];
   }
   DrawTable table() const override { return DrawTable::Uniform(slots_); }
-  std::string Describe() const override { return absl::StrCat("random, ", slots_.size(), " providers alike"); }
+  std::string Describe() const override {
+    return absl::StrCat("random, ", slots_.size(), " providers alike",
+                        shortcut_ ? " (strict: the first has neither weight nor timestamp, so no weight counts)" : "");
+  }
 
  private:
   const std::vector<Slot> slots_;
+  const bool shortcut_;  // the weights differ and are not looked at
 };
 
 class WeightedSelector final : public Selector {
@@ -59,7 +63,7 @@ class RandomLoadBalance final : public LoadBalance {
     const std::uint64_t total = TotalWeight(input.by_rank);
     const bool alike = std::all_of(weights.begin(), weights.end(),
                                    [&](std::int32_t weight) { return weight == weights.front(); });
-    if (alike || IgnoresWeights(input)) return std::make_shared<UniformSelector>(std::move(slots));
+    if (alike || IgnoresWeights(input)) return std::make_shared<UniformSelector>(std::move(slots), !alike);
     return std::make_shared<WeightedSelector>(slots, weights, total);
   }
 

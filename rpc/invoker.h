@@ -19,16 +19,21 @@ class Invoker {
   virtual ~Invoker() = default;
   // The url it was made for; may stay that one after Updated. Any thread.
   virtual const Url& url() const = 0;
-  // Can a call be sent now? Any thread; must not block. For the host's own use and for probing; a pick goes by what
-  // was reported through Availability, and a new invoker counts as up until it reports otherwise.
+  // Can a call be sent now? Any thread; must not block: it looks at a flag, it does not connect. Picks do not ask;
+  // they go by what was reported through Availability, and a new invoker counts as up until it reports otherwise.
+  // A provider that is down is asked on the executor after about 0.1 s, then ever more rarely, up to 30 s apart, and
+  // at once when it registers anew; true brings it back. So after Down() this must be false until calls can be sent
+  // again. Who cannot tell answers true: such a provider is tried again by the calls themselves.
   virtual bool IsAvailable() const noexcept = 0;
   // The effective url changed in policy parameters only (weight, timeout, tag ...); the connection stays.
   virtual void Updated(const Url& effective) { (void)effective; }
   virtual void Destroy() = 0;
 };
 
-// How an Invoker tells that its connection went up or down. Copyable, any thread, any time: a report about an
-// invoker that is gone is ignored. Picks obey at once.
+// How an Invoker tells that its connection went up or down. Copyable, any thread, any time, also inside Refer and
+// after the Runtime has ended: a report about an invoker that is gone is ignored. Costs an atomic operation, holds
+// neither the invoker nor an executor. Picks obey at once; what rules make of it follows within about 10 ms, or
+// immediately when nobody else is left.
 class Availability {
  public:
   Availability() = default;

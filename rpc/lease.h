@@ -41,9 +41,17 @@ class Lease {
 
   // The call is over. A second End, and the destructor after it, do nothing; a lease destroyed without End
   // counts as cancelled.
+  //
+  // kUnavailable means that the provider could not be reached: several in a row (consumer parameter `down.after`, 3
+  // by default) count as down, as if the host had reported it, until a report or a probe says otherwise. Every other
+  // outcome but kCancelled ends the row, so an error that a reachable provider answered with must not be passed as
+  // kUnavailable.
   void End(const absl::Status& outcome, std::optional<std::chrono::nanoseconds> took = {}) {
-    (void)outcome, (void)took;
-    Drop();
+    (void)took;
+    if (InvokerState* state = std::exchange(state_, nullptr)) {
+      state->CountOutcome(outcome);
+      state->Release();
+    }
   }
 
  private:

@@ -67,7 +67,7 @@ class ConditionRouter::Table final : public RouteTable {
                        : !applies_                ? " does not apply to this consumer"
                        : which == kPasses         ? " does not apply to this call"
                        : program_->options.force  ? " applies, force=true"
-                                                  : " applies";
+                                                  : " applies, force=false";
     return absl::StrCat("\"", Redacted(program_->rule.text), "\"", what);
   }
 

@@ -135,7 +135,7 @@ TEST_F(ConsistentHashTest, AMemberThatIsDownGivesItsCallsToTheNextPoints) {
   const SelectorInput input = members.Input();
   const auto selector = *policy_->Build(input, nullptr);
   const auto expected = *policy_->Build(without.Input(), nullptr);
-  members.state(4).SetDown(true);
+  members.state(4).Report(false);
   for (int i = 0; i < 2000; ++i) {
     Invocation invocation;
     invocation.hash_key = static_cast<std::uint32_t>(Mix64(static_cast<std::uint64_t>(i)));
@@ -145,7 +145,7 @@ TEST_F(ConsistentHashTest, AMemberThatIsDownGivesItsCallsToTheNextPoints) {
       ASSERT_EQ(*policy_->SelectUnplanned(input, invocation, context_), owner);
     }
   }
-  for (std::size_t i = 0; i < 10; ++i) members.state(i).SetDown(true);
+  for (std::size_t i = 0; i < 10; ++i) members.state(i).Report(false);
   Invocation invocation;
   invocation.hash_key = 99;
   EXPECT_LT(selector->Select(invocation, context_), 10u) << "all down: still a member";
@@ -164,14 +164,14 @@ TEST_F(ConsistentHashTest, AMemberThatIsDownGivesASharedPointToItsOtherOwner) {
     invocation.hash_key = static_cast<std::uint32_t>(Mix64(static_cast<std::uint64_t>(i)));
     const Slot before = selector->Select(invocation, context_);
     EXPECT_NE(before, 2u) << "the later registration owns what both have";
-    members.state(6).SetDown(true);
+    members.state(6).Report(false);
     const Slot owner = selector->Select(invocation, context_);
     ASSERT_EQ(owner, before == 6 ? 2u : before);
     if (i < 50) {
       ASSERT_EQ(*policy_->SelectUnplanned(input, invocation, context_), owner);
     }
     moved += owner != before;
-    members.state(6).SetDown(false);
+    members.state(6).Report(true);
   }
   EXPECT_GT(moved, 150);
 }

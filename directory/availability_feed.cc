@@ -1,0 +1,43 @@
+#include "fairlead/directory/availability_feed.h"
+
+#include <utility>
+
+namespace fairlead::internal {
+
+void AvailabilityFeed::Changed(InvokerState& state) noexcept {
+  try {
+    {
+      const std::lock_guard lock(mutex_);
+      if (closed_) return;
+      changed_.emplace_back(state);
+      if (changed_.size() > 1) return;  // the task for the first takes this one along
+    }
+    const auto executor = executor_.lock();
+    if (executor != nullptr) {
+      executor->Post([alive = weak_from_this()] {
+        if (const auto self = alive.lock()) self->Deliver();
+      });
+    }
+  } catch (...) {
+    // Without memory the tables follow late; picks go by the state itself.
+    state.Heard();
+  }
+}
+
+void AvailabilityFeed::Deliver() {
+  Batch batch;
+  {
+    const std::lock_guard lock(mutex_);
+    batch.swap(changed_);
+  }
+  deliver_(std::move(batch));
+}
+
+void AvailabilityFeed::Close() {
+  Batch dropped;  // destroyed without the lock
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  dropped.swap(changed_);
+}
+
+}  // namespace fairlead::internal

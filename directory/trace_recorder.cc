@@ -1,0 +1,115 @@
+#include "fairlead/directory/trace_recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "fairlead/base/strings.h"
+#include "fairlead/directory/plan_builder.h"
+#include "fairlead/loadbalance/warmup.h"
+
+namespace fairlead::internal {
+namespace {
+
+constexpr std::size_t kMostAddress = 100;
+
+}  // namespace
+
+TraceRecorder::TraceRecorder(PickTrace& trace, PickTrace::Detail detail, const DirectorySnapshot& snapshot,
+                             std::string_view method)
+    : trace_(trace),
+      all_(detail == PickTrace::Detail::kAll),
+      snapshot_(snapshot),
+      method_(ParameterMethod(snapshot, method)) {
+  trace.service = snapshot.service;
+  trace.method = Shortened(method);
+  trace.snapshot = snapshot.version;
+  trace.providers = snapshot.table->by_rank.size();
+  trace.live = snapshot.valid.count();
+  trace.skipped = snapshot.skipped;
+  trace.registry = snapshot.registry;
+  if (!all_) return;
+  line_of_.resize(snapshot.table->providers.size());
+  for (const Slot slot : snapshot.table->by_rank) {
+    const InvokerState& state = *snapshot.table->states[slot];
+    line_of_[slot] = static_cast<std::uint32_t>(trace.all.size());
+    trace.all.push_back({Address(slot), state.id(), Weight(slot), state.active(), state.down(), state.draining(),
+                         snapshot.valid.Contains(slot) ? "" : "availability"});
+  }
+}
+
+std::string TraceRecorder::Address(Slot slot) const {
+  return Shortened(snapshot_.table->providers[slot]->address, kMostAddress);
+}
+
+std::int32_t TraceRecorder::Weight(Slot slot) const {
+  return EffectiveWeight(snapshot_.table->providers[slot]->effective, method_, snapshot_.wall_ms);
+}
+
+void TraceRecorder::Step(const ChainLink& link, RouteCase which, const InvokerSet& in, const Outcomes& outcomes,
+                         const InvokerSet& out) {
+  PickTrace::RouterStep step;
+  step.router = link.router->name();
+  step.what = link.Describe(which);
+  step.runtime = link.runtime;
+  step.which = which;
+  step.in = in.count();
+  step.out = out.count();
+  step.note = Shortened(outcomes.why());
+  if (outcomes.splits().size() > 1) {
+    step.note = absl::StrCat("one draw among ", outcomes.splits().size(), " weighted sets");
+  }
+  step.faults = link.router->faults();
+  if (step.faults > 0) step.first_fault = link.router->first_fault();
+  if (all_) {
+    const InvokerSet gone = in - out;
+    for (const Slot slot : snapshot_.table->by_rank) {
+      if (!gone.Contains(slot)) continue;
+      step.removed.push_back(Address(slot));
+      trace_.all[line_of_[slot]].removed_by = step.router;
+    }
+  }
+  trace_.routers.push_back(std::move(step));
+}
+
+const Leaf& TraceRecorder::Branch(const Plan& plan, const InvokerSet* routed, Random& random) {
+  if (plan.branches.size() == 1) return *plan.branches.front().leaf;
+  const Leaf* found = nullptr;
+  std::uint64_t before = 0;
+  for (std::size_t i = 0; i < plan.branches.size() && found == nullptr; ++i) {
+    const Plan::Branch& branch = plan.branches[i];
+    const auto& members = branch.leaf->by_rank;
+    const std::size_t wanted = routed == nullptr ? 0 : routed->count();
+    if (members.size() == wanted && std::all_of(members.begin(), members.end(), [&](const Leaf::Weighed& member) {
+          return routed->Contains(member.slot);
+        })) {
+      found = branch.leaf.get();
+      trace_.branch = absl::StrFormat("set %d of %d, share %.1f %%", i + 1, plan.branches.size(),
+                                      100.0 * static_cast<double>(branch.below - before) / 18446744073709551616.0);
+    }
+    before = branch.below;
+  }
+  return found == nullptr ? plan.Draw(random) : *found;
+}
+
+void TraceRecorder::Candidates(std::size_t count, std::string policy) {
+  trace_.candidates = count;
+  trace_.policy = Shortened(policy);
+}
+
+void TraceRecorder::Refused(Slot slot, bool tried) {
+  const InvokerState& state = *snapshot_.table->states[slot];
+  trace_.refused.push_back({Address(slot), state.down() ? "down" : tried ? "tried" : "draining"});
+}
+
+void TraceRecorder::Chosen(Slot slot) {
+  const InvokerState& state = *snapshot_.table->states[slot];
+  trace_.chosen = Address(slot);
+  trace_.provider = state.id();
+  trace_.active = state.active();
+  trace_.weight = Weight(slot);
+}
+
+}  // namespace fairlead::internal
