@@ -159,7 +159,7 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const Plan
   leaf->policy = PolicyOf(members, parameter_method);
   auto policy = snapshot_.policy(leaf->policy);
   if (!policy.ok()) {
-    leaf->error = absl::Status(policy.status().code(), Shortened(FromAbsl(policy.status().message())));
+    leaf->error = policy.status();
     return leaf;
   }
   leaf->method = (*policy)->per_method() ? method : parameter_method;

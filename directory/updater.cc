@@ -54,6 +54,13 @@ Updater::Updater(DirectoryConfig config)
       consumer_(config_.consumer) {}
 
 std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
+  // The name in its error comes from a registry.
+  config.policy = [lookup = std::move(config.policy)](
+                      std::string_view name) -> absl::StatusOr<std::shared_ptr<const LoadBalance>> {
+    auto policy = lookup(name);
+    if (policy.ok()) return policy;
+    return absl::Status(policy.status().code(), Shortened(FromAbsl(policy.status().message())));
+  };
   auto updater = std::shared_ptr<Updater>(new Updater(std::move(config)));
   const std::weak_ptr<Updater> alive = updater;
   Endpoints::Config endpoints;

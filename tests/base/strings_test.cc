@@ -28,5 +28,21 @@ TEST(StringHash, FindsByViewWithoutAKey) {
   EXPECT_EQ(StringHash()("abc"), HashBytes("abc"));
 }
 
+TEST(Shortened, KeepsWhatIsShortAndSaysTheLengthOfTheRest) {
+  EXPECT_EQ(Shortened("abc", 3), "abc");
+  EXPECT_EQ(Shortened("abcd", 3), "abc... (4 bytes)");
+  EXPECT_EQ(Shortened("", 0), "");
+  EXPECT_EQ(Shortened("a", 0), "... (1 bytes)");
+  EXPECT_EQ(Shortened(std::string(1 << 20, 'x')).size(), kShownBytes + std::string("... (1048576 bytes)").size());
+}
+
+TEST(Shortened, CutsBetweenCharacters) {
+  const std::string text = "a\xe4\xb8\xad\xe6\x96\x87";  // a and two characters of three bytes
+  EXPECT_EQ(Shortened(text, 3), "a... (7 bytes)");
+  EXPECT_EQ(Shortened(text, 4), "a\xe4\xb8\xad... (7 bytes)");
+  // What is no UTF-8 is not searched through to its beginning.
+  EXPECT_EQ(Shortened(std::string(100, '\x80'), 50).substr(0, 47), std::string(47, '\x80'));
+}
+
 }  // namespace
 }  // namespace fairlead

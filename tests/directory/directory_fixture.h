@@ -35,6 +35,7 @@ class DirectoryFixture : public ::testing::Test {
     if (directory_ != nullptr) TearDown();
     DirectoryConfig config;
     config.executor = std::shared_ptr<Executor>(&executor_, [](Executor*) {});
+    executor_holds_ = config.executor;
     config.clock = &clock_;
     config.log = &log_;
     config.pool = &pool_;
@@ -42,7 +43,8 @@ class DirectoryFixture : public ::testing::Test {
     config.consumer = Parse(consumer + "&interface=com.acme.Orders&side=consumer&category=providers,configurators,routers");
     config.local_address = "10.0.0.9";
     config.seed = 7;
-    const auto policies = DefaultLoadBalances();
+    auto policies = DefaultLoadBalances();
+    policies.insert(policies.end(), more_policies_.begin(), more_policies_.end());
     config.policy = [policies](std::string_view name) -> absl::StatusOr<std::shared_ptr<const LoadBalance>> {
       for (const auto& policy : policies) {
         if (policy->name() == name) return policy;
@@ -50,8 +52,10 @@ class DirectoryFixture : public ::testing::Test {
       return absl::NotFoundError("no policy " + std::string(name));
     };
     const auto condition = MakeConditionRouterFactory();
-    config.router = [condition](std::string_view name) -> absl::StatusOr<std::shared_ptr<RouterFactory>> {
+    config.router = [condition, more = more_routers_](std::string_view name) -> absl::StatusOr<std::shared_ptr<RouterFactory>> {
       if (name == "condition" || name == "route") return condition;
+      const auto found = more.find(std::string(name));
+      if (found != more.end()) return found->second;
       return absl::NotFoundError("no router " + std::string(name));
     };
     config.registry_state = [] { return std::string("a test, connected"); };
@@ -120,6 +124,10 @@ class DirectoryFixture : public ::testing::Test {
   Logger log_{lines_.sink(), clock_};
   UrlPool pool_{clock_};
   std::shared_ptr<FakeProtocol> protocol_ = std::make_shared<FakeProtocol>();
+  // Taken by the next Start.
+  std::map<std::string, std::shared_ptr<RouterFactory>> more_routers_;
+  std::vector<std::shared_ptr<const LoadBalance>> more_policies_;
+  std::weak_ptr<Executor> executor_holds_;  // expired when nothing holds the executor any more
   std::shared_ptr<RegistryDirectory> directory_;
   std::shared_ptr<Directory> handle_;
   std::uint64_t version_ = 0;
