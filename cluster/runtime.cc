@@ -414,8 +414,8 @@ Runtime::~Runtime() {
       ending->core->End(std::move(over));
     });
   };
-  // Hosts may hold the executor through reports of availability, so its thread is ended here, not with its last
-  // reference. On that thread itself there is no waiting: it ends when the shutdown is over or gave up.
+  // Hosts hold the executor through their directories, so its thread is ended here, not with its last reference. On
+  // that thread itself there is no waiting: it ends when the shutdown is over or gave up.
   if (!own_thread_) {
     end([] {});
     return;
