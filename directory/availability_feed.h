@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_DIRECTORY_AVAILABILITY_FEED_H_
 #define FAIRLEAD_DIRECTORY_AVAILABILITY_FEED_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,11 +19,16 @@ class AvailabilityFeed final : public AvailabilityListener, public std::enable_s
  public:
   using Batch = std::vector<StateRef>;
 
-  // `deliver` runs on the executor with the states that changed, each once.
-  AvailabilityFeed(std::weak_ptr<Executor> executor, std::uint32_t down_after, std::function<void(Batch)> deliver)
-      : executor_(std::move(executor)), down_after_(down_after), deliver_(std::move(deliver)) {}
+  // `deliver` runs on the executor with the states that changed, each once. `downs` is counted up for each provider
+  // that goes down, at once.
+  AvailabilityFeed(std::weak_ptr<Executor> executor, std::weak_ptr<std::atomic<std::uint64_t>> downs,
+                   std::uint32_t down_after, std::function<void(Batch)> deliver)
+      : executor_(std::move(executor)), downs_(std::move(downs)), down_after_(down_after), deliver_(std::move(deliver)) {}
 
   void Changed(InvokerState& state) noexcept override;
+  void CountDown() noexcept override {
+    if (const auto downs = downs_.lock()) downs->fetch_add(1, std::memory_order_release);
+  }
   std::uint32_t down_after() const noexcept override { return down_after_; }
   // Whatever comes from here on is dropped.
   void Close();
@@ -31,6 +37,7 @@ class AvailabilityFeed final : public AvailabilityListener, public std::enable_s
   void Deliver();
 
   const std::weak_ptr<Executor> executor_;
+  const std::weak_ptr<std::atomic<std::uint64_t>> downs_;
   const std::uint32_t down_after_;
   const std::function<void(Batch)> deliver_;
   std::mutex mutex_;  // guards what follows

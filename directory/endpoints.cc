@@ -61,7 +61,7 @@ Endpoints::Endpoints(Config config)
 std::shared_ptr<Endpoints> Endpoints::Create(Config config) {
   auto endpoints = std::shared_ptr<Endpoints>(new Endpoints(std::move(config)));
   endpoints->feed_ = std::make_shared<AvailabilityFeed>(
-      endpoints->config_.executor, endpoints->config_.down_after,
+      endpoints->config_.executor, endpoints->config_.downs, endpoints->config_.down_after,
       [alive = std::weak_ptr<Endpoints>(endpoints)](AvailabilityFeed::Batch states) {
         if (const auto self = alive.lock()) self->Hear(std::move(states));
       });
@@ -361,9 +361,11 @@ std::shared_ptr<const InvokerTable> Endpoints::Table() const {
   return table;
 }
 
-InvokerSet Endpoints::Valid() const {
+InvokerSet Endpoints::Valid() {
   InvokerSet valid(next_slot_);
-  for (const auto& [key, endpoint] : endpoints_) {
+  for (auto& [key, endpoint] : endpoints_) {
+    // A report may be ahead of its message, and has been counted.
+    Follow(endpoint);
     if (!endpoint.down) valid.Add(endpoint.provider->slot);
   }
   return valid;

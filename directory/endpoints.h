@@ -64,7 +64,7 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
 
   // What a snapshot needs; `changed` = slots new or changed since the last call of TakeChanged.
   std::shared_ptr<const InvokerTable> Table() const;
-  InvokerSet Valid() const;
+  InvokerSet Valid();
   InvokerSet TakeChanged();
   // Method names with policy parameters of their own on some provider, sorted.
   std::vector<std::string> OwnMethods() const;

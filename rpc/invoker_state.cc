@@ -12,7 +12,7 @@ void InvokerState::Report(bool up) {
   do {
     now = ((old & ~(kDown | kFailures)) + kOneReport) | (up ? 0 : kDown);
   } while (!health_.compare_exchange_weak(old, now, std::memory_order_acq_rel, std::memory_order_relaxed));
-  if (((old ^ now) & kDown) != 0) Tell();
+  if (((old ^ now) & kDown) != 0) Tell(!up);
 }
 
 bool InvokerState::ComeUp(std::uint32_t seen) {
@@ -36,12 +36,14 @@ void InvokerState::CountFailure(absl::StatusCode code) {
     const bool over = (old & kFailures) / kOneFailure + 1 >= limit;
     now = over ? (old & ~kFailures) | kDown : old + kOneFailure;
   } while (!health_.compare_exchange_weak(old, now, std::memory_order_acq_rel, std::memory_order_relaxed));
-  if ((now & kDown) != 0) Tell();
+  if ((now & kDown) != 0) Tell(true);
 }
 
-void InvokerState::Tell() {
+void InvokerState::Tell(bool down) {
+  if (listener_ == nullptr) return;
+  if (down) listener_->CountDown();
   // Both sides exchange, so that whoever clears the mark sees what was written before it was found set.
-  if (listener_ != nullptr && !telling_.exchange(true, std::memory_order_acq_rel)) listener_->Changed(*this);
+  if (!telling_.exchange(true, std::memory_order_acq_rel)) listener_->Changed(*this);
 }
 
 void InvokerState::End() {

@@ -22,6 +22,8 @@ class AvailabilityListener {
   // Any thread, also after everything else has ended; must not block. Only transitions come here, so it may
   // allocate and lock. A state that was told is not told again before InvokerState::Heard.
   virtual void Changed(InvokerState& state) noexcept = 0;
+  // Before Changed, and for every provider that goes down, told of or not.
+  virtual void CountDown() noexcept = 0;
   // So many outcomes kUnavailable in a row count as down; 0 = never.
   virtual std::uint32_t down_after() const noexcept = 0;
 };
@@ -104,7 +106,7 @@ class alignas(64) InvokerState {
   ~InvokerState() = default;
 
   void CountFailure(absl::StatusCode code);
-  void Tell();
+  void Tell(bool down);
   void ForgetFailures() { health_.fetch_and(~kFailures, std::memory_order_relaxed); }
   void End();
   void Unref() {

@@ -14,9 +14,10 @@ namespace {
 class Listener final : public AvailabilityListener {
  public:
   void Changed(InvokerState&) noexcept override { ++told; }
+  void CountDown() noexcept override { ++downs; }
   std::uint32_t down_after() const noexcept override { return limit; }
 
-  std::atomic<int> told{0};
+  std::atomic<int> told{0}, downs{0};
   std::uint32_t limit = 3;
 };
 
@@ -87,6 +88,7 @@ TEST_F(InvokerStateTest, IsToldOnceUntilHeardAndOnlyOfTransitions) {
   state->Report(true);
   state->Report(false);
   EXPECT_EQ(listener_->told, 1);
+  EXPECT_EQ(listener_->downs, 2) << "picks count on every one";
   state->Heard();
   state->Report(true);
   EXPECT_EQ(listener_->told, 2);
