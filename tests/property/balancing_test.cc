@@ -210,8 +210,8 @@ TEST(RingPropertyTest, Property10OwnersAreThoseOfATreeThroughEditsAndFlips) {
       if (::testing::Test::HasFatalFailure()) return;
       if (slots.size() < 3 || random.Below(2) == 0) continue;
       const std::size_t victim = random.Below(slots.size());
-      const Availability report = directory.InvokerIn(slots[victim]).report();
-      report.Down();
+      const Slot flipped = slots[victim];
+      directory.Down(flipped);
       world.executor_.RunReady();  // the bit is set, the tables are the old ones
       up[victim] = false;
       expect_owners(true);
@@ -220,7 +220,7 @@ TEST(RingPropertyTest, Property10OwnersAreThoseOfATreeThroughEditsAndFlips) {
       slots.erase(slots.begin() + static_cast<std::ptrdiff_t>(victim));
       expect_owners(true);
       if (::testing::Test::HasFatalFailure()) return;
-      if (random.Below(2) == 0) report.Up();
+      if (random.Below(2) == 0) directory.Up(flipped);
       world.executor_.Advance(milliseconds(15));
     }
   }

@@ -196,7 +196,7 @@ TEST_P(EngineTwinTest, EveryDecisionIsTheTwins) {
     for (std::size_t p = 0; p < scenario.providers.size(); ++p) {
       const bool down = scenario.Chance(12);
       if (down) {
-        directory.InvokerIn(directory.snapshot().table->by_rank[p]).report().Down();
+        directory.Down(directory.snapshot().table->by_rank[p]);
       } else {
         live.push_back(p);
       }

@@ -192,7 +192,7 @@ void ExpectSameAsFromScratch(DirectoryWorld& world, FedDirectory& stepwise, cons
     if (stepwise.snapshot().table->states[slot]->down()) ++down[stepwise.ProviderIn(slot).effective.ToFullString()];
   }
   for (const Slot slot : scratch.snapshot().table->by_rank) {
-    if (down.contains(scratch.ProviderIn(slot).effective.ToFullString())) scratch.InvokerIn(slot).report().Down();
+    if (down.contains(scratch.ProviderIn(slot).effective.ToFullString())) scratch.Down(slot);
   }
   world.executor_.Advance(milliseconds(15));
   ASSERT_EQ(stepwise.snapshot().valid.count(), scratch.snapshot().valid.count());
@@ -241,8 +241,7 @@ void RunEdits(std::uint64_t seed, bool picks) {
     const auto& table = *stepwise.snapshot().table;
     if (!table.by_rank.empty() && edits.Chance(40)) {
       const Slot slot = table.by_rank[edits.random().Below(table.by_rank.size())];
-      const Availability& report = stepwise.InvokerIn(slot).report();
-      table.states[slot]->down() ? report.Up() : report.Down();
+      table.states[slot]->down() ? stepwise.Up(slot) : stepwise.Down(slot);
       if (edits.Chance(50)) world.executor_.Advance(milliseconds(12));
     }
     if (edits.Chance(20)) world.executor_.Advance(seconds(edits.random().Below(20)));

@@ -207,7 +207,7 @@ class NumberRouterFactory final : public RouterFactory {
 };
 
 TEST_F(PlanTest, Property16DifferentTuplesNeverShareAPlan) {
-  world_.routers_["number"] = std::make_shared<NumberRouterFactory>();
+  world_.more_routers_["number"] = std::make_shared<NumberRouterFactory>();
   for (const int routers : {1, 2, 13, 39, 40, 41}) {
     SCOPED_TRACE("seed and routers " + std::to_string(routers));
     Random random(Mix64(static_cast<std::uint64_t>(routers)));

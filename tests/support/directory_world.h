@@ -27,6 +27,7 @@ struct DirectoryWorld {
   DirectoryConfig Config(const std::string& consumer, std::shared_ptr<Protocol> protocol) {
     DirectoryConfig config;
     config.executor = std::shared_ptr<Executor>(&executor_, [](Executor*) {});
+    executor_holds_ = config.executor;
     config.clock = &clock_;
     config.log = &log_;
     config.pool = &pool_;
@@ -34,16 +35,19 @@ struct DirectoryWorld {
     config.consumer = Parse(consumer + "&interface=com.acme.Orders&side=consumer&category=providers,configurators,routers");
     config.local_address = "10.0.0.9";
     config.seed = 7;
-    const auto policies = DefaultLoadBalances();
+    auto policies = DefaultLoadBalances();
+    policies.insert(policies.end(), more_policies_.begin(), more_policies_.end());
     config.policy = [policies](std::string_view name) -> absl::StatusOr<std::shared_ptr<const LoadBalance>> {
       for (const auto& policy : policies) {
         if (policy->name() == name) return policy;
       }
       return absl::NotFoundError("no policy " + std::string(name));
     };
-    config.router = [this](std::string_view name) -> absl::StatusOr<std::shared_ptr<RouterFactory>> {
-      const auto known = routers_.find(name);
-      if (known != routers_.end()) return known->second;
+    const auto condition = MakeConditionRouterFactory();
+    config.router = [condition, more = more_routers_](std::string_view name) -> absl::StatusOr<std::shared_ptr<RouterFactory>> {
+      if (name == "condition" || name == "route") return condition;
+      const auto found = more.find(std::string(name));
+      if (found != more.end()) return found->second;
       return absl::NotFoundError("no router " + std::string(name));
     };
     config.registry_state = [] { return std::string("a test, connected"); };
@@ -71,9 +75,10 @@ struct DirectoryWorld {
   LogRecorder lines_;
   Logger log_{lines_.sink(), clock_};
   UrlPool pool_{clock_};
-  // By the name that rule urls call them.
-  std::map<std::string, std::shared_ptr<RouterFactory>, std::less<>> routers_ = {
-      {"condition", MakeConditionRouterFactory()}, {"route", MakeConditionRouterFactory()}};
+  // Taken by the next Config.
+  std::map<std::string, std::shared_ptr<RouterFactory>> more_routers_;
+  std::vector<std::shared_ptr<const LoadBalance>> more_policies_;
+  std::weak_ptr<Executor> executor_holds_;  // expired when nothing holds the executor any more
 };
 
 }  // namespace fairlead

@@ -27,7 +27,10 @@ class FakeProtocol final : public Protocol {
       ++owner_.deleted;
     }
     const Url& url() const override { return url_; }
-    bool IsAvailable() const noexcept override { return true; }
+    bool IsAvailable() const noexcept override {
+      ++owner_.asked;
+      return !owner_.unavailable.contains(address());
+    }
     void Updated(const Url& effective) override {
       ++owner_.updated;
       url_ = effective;
@@ -55,6 +58,7 @@ class FakeProtocol final : public Protocol {
     if (failing.contains(address)) return absl::UnavailableError("refused by the test");
     if (throwing.contains(address)) throw std::runtime_error("thrown by the test");
     reports[address] = report;
+    if (born_down.contains(address)) report.Down();
     return std::make_unique<FakeInvoker>(*this, effective, std::move(report));
   }
   bool Speaks(std::string_view protocol) const override {
@@ -63,7 +67,10 @@ class FakeProtocol final : public Protocol {
   }
 
   std::set<std::string> failing, throwing;       // addresses
+  std::set<std::string> born_down;               // addresses that report it while they are made
+  std::set<std::string> unavailable;             // addresses whose IsAvailable says no
   std::map<std::string, Availability> reports;   // by address, the last one
+  mutable std::atomic<int> asked{0};  // IsAvailable
   std::atomic<int> referred{0}, updated{0}, destroyed{0}, deleted{0};
 };
 

@@ -76,6 +76,16 @@ class FedDirectory {
     return static_cast<FakeProtocol::FakeInvoker&>(snapshot().table->states[slot]->invoker());
   }
 
+  // The host finds out that a provider cannot be called, or can again; its report is a task of the executor.
+  void Down(Slot slot) {
+    protocol->unavailable.insert(InvokerIn(slot).address());
+    InvokerIn(slot).report().Down();
+  }
+  void Up(Slot slot) {
+    protocol->unavailable.erase(InvokerIn(slot).address());
+    InvokerIn(slot).report().Up();
+  }
+
   const std::shared_ptr<FakeProtocol> protocol = std::make_shared<FakeProtocol>();
   std::unique_ptr<Directory> handle;
 
