@@ -104,6 +104,7 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   };
 
   void Hold(Endpoint& endpoint, const Wanted& wanted, ProviderId id, Slot slot);
+  void TellUpdated(const Endpoint& endpoint);
   bool Refer(const Wanted& wanted);
   bool Revive(const Wanted& wanted);
   void ReferLater(const std::string& key, std::string why);
