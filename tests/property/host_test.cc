@@ -16,6 +16,7 @@
 #include "fairlead/base/random.h"
 #include "fairlead/cluster/default_extensions.h"
 #include "fairlead/cluster/runtime.h"
+#include "fairlead/registry/failback_registry.h"
 #include "fairlead/registry/memory/memory_registry.h"
 #include "fairlead/tests/support/effort.h"
 #include "fairlead/tests/support/fake_clock.h"
@@ -282,6 +283,109 @@ void LiveManyTimes(bool throws) {
     if (::testing::Test::HasFailure()) return;
   }
   for (const char* what : kCallbacks) EXPECT_GT(calls[what], 0) << what;
+}
+
+// A registry's listeners and Done callbacks, one level below.
+class Listeners : public std::enable_shared_from_this<Listeners> {
+ public:
+  class Listener final : public NotifyListener {
+   public:
+    explicit Listener(std::shared_ptr<Listeners> all) : all_(std::move(all)) {}
+    void Notify(Notification) override {
+      if (!subscribed) ++all_->late;
+      all_->Callback();
+    }
+    bool subscribed = false;
+
+   private:
+    const std::shared_ptr<Listeners> all_;
+  };
+
+  Listeners(std::uint64_t seed, Clock& clock, std::shared_ptr<Executor> executor) : pool_(clock), log_(lines_.sink(), clock), random_(Mix64(seed)) {
+    const RegistryContext context{std::move(executor), &clock, &pool_, &log_, seed};
+    const Url url = *Url::Parse("memory://test?resync.period=0", pool_);
+    registry = FailbackRegistry::Create(url, *memory_->Create(url, context), context);
+  }
+
+  void Callback() {
+    ++called;
+    if (inside_) ++nested;
+    inside_ = true;
+    for (std::uint64_t n = random_.Below(3); n > 0 && budget > 0; --n, --budget) CallSomething();
+    inside_ = false;
+    if (random_.Below(4) == 0) throw std::runtime_error("thrown by the test");
+  }
+  void CallSomething() {
+    if (registry == nullptr) return;
+    const Url provider = *Url::Parse("dubbo://10.0.0." + std::to_string(random_.Below(4)) + ":1/a.B?check=false", pool_);
+    const Url consumer = *Url::Parse("consumer://10.0.0.9/a.B?category=providers,routers&check=false", pool_);
+    const auto done = [self = shared_from_this()](absl::Status) { self->Callback(); };
+    switch (random_.Below(8)) {
+      case 0:
+      case 1: {
+        const auto listener = std::make_shared<Listener>(shared_from_this());
+        listener->subscribed = true;
+        listeners.push_back(listener);
+        registry->Subscribe(consumer, listener, done);
+        break;
+      }
+      case 2:
+      case 3:
+        if (!listeners.empty()) {  // perhaps the one that is being notified
+          const auto listener = listeners[random_.Below(listeners.size())];
+          std::erase(listeners, listener);
+          registry->Unsubscribe(consumer, listener);
+          listener->subscribed = false;
+        }
+        break;
+      case 4:
+      case 5:
+        registry->Register(provider, done);
+        break;
+      case 6:
+        registry->Unregister(provider, done);
+        break;
+      default:
+        registry->Lookup(consumer, [self = shared_from_this()](absl::StatusOr<std::vector<Url>>) { self->Callback(); });
+        if (random_.Below(60) == 0) registry.reset();
+    }
+  }
+
+  std::shared_ptr<FailbackRegistry> registry;
+  std::vector<std::shared_ptr<Listener>> listeners;
+  int called = 0, nested = 0, late = 0, budget = 0;
+
+ private:
+  UrlPool pool_;
+  LogRecorder lines_;
+  Logger log_;
+  const std::shared_ptr<MemoryRegistryFactory> memory_ = MakeMemoryRegistryFactory();
+  Random random_;
+  bool inside_ = false;
+};
+
+TEST(HostPropertyTest, Property26And27ListenersMayCallEverythingAndThrow) {
+  int called = 0;
+  for (int life = 0; life < Effort(100); ++life) {
+    SCOPED_TRACE("seed " + std::to_string(life));
+    FakeClock clock;
+    const auto executor = std::make_shared<ManualExecutor>(clock);
+    const auto all = std::make_shared<Listeners>(life, clock, executor);
+    for (int step = 0; step < 100; ++step) {
+      all->budget = 20;
+      executor->Post([all] { all->CallSomething(); });  // the registry belongs to the executor
+      executor->Advance(milliseconds(30));
+    }
+    all->budget = 0;
+    executor->Post([all] { all->registry.reset(); });
+    executor->Advance(seconds(10));
+    EXPECT_EQ(all->nested, 0) << "a callback inside a callback";
+    EXPECT_EQ(all->late, 0) << "a Notify after Unsubscribe";
+    called += all->called;
+    all->listeners.clear();
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(called, Effort(100) * 50);
 }
 
 TEST(HostPropertyTest, Property26CallbacksMayCallEverything) { LiveManyTimes(false); }
