@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "fairlead/base/asio_executor.h"
+#include "fairlead/base/host_call.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/cluster/local_address.h"
 #include "fairlead/directory/registry_directory.h"
@@ -54,7 +55,13 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
   }
 
   void Refer(const std::string& registry_text, const std::string& consumer_text, std::shared_ptr<Protocol> protocol,
-             Referred done) {
+             Referred callback) {
+    Referred done = [weak = weak_from_this(), callback = std::move(callback)](absl::StatusOr<std::shared_ptr<Directory>> made) mutable {
+      CallHost([&] { callback(std::move(made)); },
+               [&](std::string_view text) {
+                 if (const auto self = weak.lock()) self->HostThrew("ReferAsync", text);
+               });
+    };
     if (protocol == nullptr) {
       return done(absl::InvalidArgumentError("Refer needs a Protocol; give the object that makes your connections"));
     }
@@ -135,8 +142,9 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
 
   void Shutdown(nanoseconds deadline, absl::AnyInvocable<void(absl::Status)> done) {
     if (std::exchange(closed_, true)) {
-      if (done) done(absl::FailedPreconditionError("the runtime was shut down before"));
-      return;
+      if (!done) return;
+      return CallHost([&] { done(absl::FailedPreconditionError("the runtime was shut down before")); },
+                      [this](std::string_view text) { HostThrew("Shutdown", text); });
     }
     // Far enough for anybody, and far from what a clock cannot add.
     deadline = std::clamp<nanoseconds>(deadline, nanoseconds(0), std::chrono::hours(24 * 365));
@@ -157,8 +165,10 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     if (closed_ && !over_) shutdown_timer_ = GiveUpAfter(kGoodbye);
     if (!closed_) Shutdown(nanoseconds(0), nullptr);
     if (over_) return over();
-    shutdown_done_ = [over = std::move(over), done = std::move(shutdown_done_)](absl::Status status) mutable {
-      if (done) done(std::move(status));
+    shutdown_done_ = [this, over = std::move(over), done = std::move(shutdown_done_)](absl::Status status) mutable {
+      if (done) {
+        CallHost([&] { done(std::move(status)); }, [this](std::string_view text) { HostThrew("Shutdown", text); });
+      }
       over();
     };
   }
@@ -342,6 +352,10 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     registry.Unregister(url, [keep = std::move(registered)](absl::Status) {});
   }
 
+  void HostThrew(std::string_view whose, std::string_view text) {
+    log_.Error("FL-1-3", whose, absl::StrCat("the callback of ", ToAbsl(whose), " threw: ", ToAbsl(text)));
+  }
+
   Timer GiveUpAfter(nanoseconds delay) {
     return executor()->After(delay, [self = shared_from_this()] {
       self->Finish(absl::DeadlineExceededError("a registry or a lease did not end within the deadline"));
@@ -360,7 +374,9 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     over_ = true;
     sweep_.Cancel();
     shutdown_timer_.Cancel();
-    if (auto done = std::exchange(shutdown_done_, nullptr)) done(std::move(status));
+    auto done = std::exchange(shutdown_done_, nullptr);
+    if (!done) return;
+    CallHost([&] { done(std::move(status)); }, [this](std::string_view text) { HostThrew("Shutdown", text); });
   }
 
   Options options_;

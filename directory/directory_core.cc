@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "fairlead/base/host_call.h"
 #include "fairlead/base/read_domain.h"
 #include "fairlead/base/strings.h"
 
@@ -58,10 +59,17 @@ void DirectoryCore::Publish(std::unique_ptr<DirectorySnapshot> snapshot,
 
   ready_ = true;
   for (auto& [id, waiter] : std::exchange(waiters_, {})) {
-    executor_->Post([done = std::move(waiter.done), closed]() mutable {
-      done(closed ? absl::CancelledError("the directory was closed") : absl::OkStatus());
+    executor_->Post([self = shared_from_this(), done = std::move(waiter.done), closed]() mutable {
+      self->Answer(std::move(done), closed ? absl::CancelledError("the directory was closed") : absl::OkStatus());
     });
   }
+}
+
+void DirectoryCore::Answer(Directory::Done done, absl::Status status) const {
+  CallHost([&] { done(std::move(status)); },
+           [this](std::string_view text) {
+             if (on_host_threw_) on_host_threw_(text);
+           });
 }
 
 void DirectoryCore::PollLater() {
@@ -76,7 +84,7 @@ void DirectoryCore::AwaitReady(std::chrono::nanoseconds timeout, Directory::Done
   timeout = std::max(timeout, std::chrono::nanoseconds::zero());
   executor_->Post([self = shared_from_this(), timeout, done = std::move(done)]() mutable {
     if (self->ready_) {
-      done(absl::IsCancelled(self->Mutable().status) ? self->Mutable().status : absl::OkStatus());
+      self->Answer(std::move(done), absl::IsCancelled(self->Mutable().status) ? self->Mutable().status : absl::OkStatus());
       return;
     }
     const std::uint64_t id = self->next_waiter_++;
@@ -89,7 +97,7 @@ void DirectoryCore::AwaitReady(std::chrono::nanoseconds timeout, Directory::Done
       if (at == raw->waiters_.end()) return;
       Directory::Done late = std::move(at->second.done);
       raw->waiters_.erase(at);
-      late(absl::DeadlineExceededError(
+      raw->Answer(std::move(late), absl::DeadlineExceededError(
           absl::StrCat("no list of ", raw->Mutable().service, " within ",
                        std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count(), " ms: ",
                        raw->Mutable().status.message())));

@@ -51,6 +51,8 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
                const std::function<absl::AnyInvocable<void()>()>& swapped);
   DirectorySnapshot& Mutable() { return *current_.load(std::memory_order_relaxed); }
   std::vector<PlanKey> TakeWanted() { return wanted_.Take(); }
+  // Called on the executor when a callback of the host threw.
+  void OnHostThrew(std::function<void(std::string_view text)> call) { on_host_threw_ = std::move(call); }
   // Called on the executor when a method name is new.
   void OnNewMethod(std::function<void()> call) { on_new_method_ = std::move(call); }
 
@@ -68,6 +70,7 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   };
 
   void PollLater();
+  void Answer(Directory::Done done, absl::Status status) const;
 
   std::atomic<DirectorySnapshot*> current_;
   mutable std::array<Cell, kCells> cells_;
@@ -78,6 +81,7 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
 
   // Executor only.
   std::function<void()> on_new_method_;
+  std::function<void(std::string_view)> on_host_threw_;
   std::map<std::uint64_t, Waiter> waiters_;
   std::uint64_t next_waiter_ = 0;
   bool ready_ = false;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "fairlead/base/host_call.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/connection_key.h"
 #include "fairlead/url/parameter_names.h"
@@ -184,13 +185,7 @@ void Endpoints::Apply(const WantedList& list) {
           now.original.timestamp_ms() != wanted->original.timestamp_ms()) {
         if (wanted->original.timestamp_ms() > now.original.timestamp_ms()) restarted.push_back(&endpoint);
         Hold(endpoint, *wanted, now.id, now.slot);
-        try {
-          endpoint.state->invoker().Updated(wanted->effective);
-        } catch (const std::exception& error) {
-          config_.log->Error("FL-3-2", config_.service, absl::StrCat("Invoker::Updated threw: ", error.what()));
-        } catch (...) {
-          config_.log->Error("FL-3-2", config_.service, "Invoker::Updated threw");
-        }
+        TellUpdated(endpoint);
       }
     }
     held->second.seen = applied_;
@@ -214,6 +209,13 @@ void Endpoints::Apply(const WantedList& list) {
   for (Endpoint* endpoint : restarted) AskNow(*endpoint);
 }
 
+void Endpoints::TellUpdated(const Endpoint& endpoint) {
+  CallHost([&] { endpoint.state->invoker().Updated(endpoint.provider->effective); },
+           [this](std::string_view text) {
+             config_.log->Error("FL-3-2", config_.service, absl::StrCat("Invoker::Updated threw: ", ToAbsl(text)));
+           });
+}
+
 bool Endpoints::Revive(const Wanted& wanted) {
   for (auto at = leaving_.begin(); at != leaving_.end(); ++at) {
     if (at->key != wanted.key) continue;
@@ -224,6 +226,7 @@ bool Endpoints::Revive(const Wanted& wanted) {
     endpoint.key = wanted.key;
     endpoint.state = state;
     Hold(endpoint, wanted, state->id(), TakeSlot());
+    TellUpdated(endpoint);  // its parameters may have changed while it was away
     Follow(endpoint);
     AskNow(endpoint);
     return true;

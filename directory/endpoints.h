@@ -117,6 +117,7 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   explicit Endpoints(Config config);
   void Hold(Endpoint& endpoint, const Wanted& wanted, ProviderId id, Slot slot);
   void Unlist(Endpoint& endpoint);
+  void TellUpdated(const Endpoint& endpoint);
   bool Refer(const Wanted& wanted);
   bool Revive(const Wanted& wanted);
   void ReferLater(const Wanted& wanted, std::string why);

@@ -77,6 +77,11 @@ std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
     if (const auto self = alive.lock()) self->Replan();
   };
   updater->endpoints_ = Endpoints::Create(std::move(endpoints));
+  updater->core_->OnHostThrew([alive](std::string_view text) {
+    const auto self = alive.lock();
+    if (self == nullptr) return;
+    self->config_.log->Error("FL-1-3", self->config_.consumer.ServiceKey(), absl::StrCat("a Done callback threw: ", ToAbsl(text)));
+  });
   updater->core_->OnNewMethod([alive] {
     if (const auto self = alive.lock()) self->Changed();
   });

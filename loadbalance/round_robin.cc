@@ -179,6 +179,12 @@ std::vector<Credit> RoundRobinSelector::CreditsNow() const {
       now[i].weight = automaton.accounts()[i].weight;
       now[i].credit = automaton.accounts()[i].credit;
     }
+    // The account has the weight of the last member that it met, so it is of that member's making.
+    std::unordered_map<std::uint64_t, std::int32_t> configured;
+    for (const Seat& seat : seats_) configured[seat.identity] = seat.configured;
+    for (Credit& credit : now) {
+      if (const auto last = configured.find(credit.identity); last != configured.end()) credit.configured = last->second;
+    }
     return now;
   }
   // Everybody has gained its weight at each step, and paid the sum for each turn. Those in the list are the first

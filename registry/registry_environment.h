@@ -3,13 +3,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "fairlead/base/host_call.h"
 #include "fairlead/base/log.h"
 #include "fairlead/base/random.h"
 #include "fairlead/base/strings.h"
@@ -56,13 +56,7 @@ struct RegistryEnvironment {
   // Calls into the host: what it throws is logged and counted, never passed on to the event loop.
   template <class F>
   void CallHost(std::string_view what, F f) {
-    try {
-      f();
-    } catch (const std::exception& error) {
-      HostThrew(what, error.what());
-    } catch (...) {
-      HostThrew(what, "something that is no std::exception");
-    }
+    fairlead::CallHost(f, [&](std::string_view text) { HostThrew(what, text); });
   }
 
   void Answer(Done done, absl::Status status) {

@@ -57,14 +57,15 @@ std::vector<std::shared_ptr<const Provider>> ProvidersOf(const Json& texts, UrlP
 }
 
 // What one rule in url form leaves of the providers.
-Json RouteByRule(const Json& in, const Json& rule, const std::vector<std::pair<std::string, std::string>>& params) {
+Json RouteByRule(const Json& in, const Json& rule, const std::vector<std::pair<std::string, std::string>>& params,
+                 Compat compat) {
   UrlPool pool;
   const auto providers = ProvidersOf(in.at("providers"), pool);
   UrlParts rule_url = MustParse("condition://0.0.0.0/com.foo.BarService?category=routers");
   for (const auto& [key, value] : params) rule_url.params.insert_or_assign(key, value);
   if (!rule.is_null()) rule_url.params.insert_or_assign("rule", PercentEncode(rule.get<std::string>()));
 
-  const auto router = MakeConditionRouterFactory()->Create(Url::Of(std::move(rule_url), pool), Compat::kStrict);
+  const auto router = MakeConditionRouterFactory()->Create(Url::Of(std::move(rule_url), pool), compat);
   if (!router.ok()) {
     const bool blank = router.status().message().find("is blank") != absl::string_view::npos;
     return {{"error", blank ? "IllegalArgumentException" : "IllegalStateException"}};
@@ -91,7 +92,7 @@ Json ConditionCase(const Case& c) {
   for (const auto& [key, value] : flags.items()) {
     params.emplace_back(key, value.get<std::string>());
   }
-  Json answer = RouteByRule(c.in, c.in.at("rule"), params);
+  Json answer = RouteByRule(c.in, c.in.at("rule"), params, c.compat);
   return answer.is_array() ? Json{{"idx", answer}} : answer;
 }
 
@@ -109,14 +110,14 @@ Outcome CuratedCondition(const Case& c) {
   for (const char* part : {"arguments", "attachments"}) {
     if (in.contains(part)) in["invocation"][part] = in.at(part);
   }
-  Json answer = RouteByRule(in, in.value("rule", Json()), params);
+  Json answer = RouteByRule(in, in.value("rule", Json()), params, c.compat);
   const bool both_refuse = answer.is_object() && !c.out.is_array();
   return {both_refuse || answer == c.out, answer};
 }
 
 Json RangeCase(const Case& c) {
   const RuleSide side = c.in.value("when", false) ? RuleSide::kWhen : RuleSide::kThen;
-  const ValuePattern pattern = ValuePattern::Range(c.in.at("pattern").get<std::string>(), side, Compat::kStrict);
+  const ValuePattern pattern = ValuePattern::Range(c.in.at("pattern").get<std::string>(), side, c.compat);
   return {{"match", pattern.Matches(c.in.at("value").get<std::string>())}};
 }
 

@@ -39,6 +39,7 @@ struct Options {
   std::string kind;  // empty = all
   std::size_t failures = 5;
   std::filesystem::path deviations = FAIRLEAD_TEST_DATA "/conformance/deviations.json";
+  std::filesystem::path differences;  // not empty: compare compat=strict with fixed instead of with Dubbo
 };
 
 std::optional<Options> ParseOptions(int argc, char** argv) {
@@ -54,6 +55,8 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
       if (*end != '\0' || end == argv[i]) return std::nullopt;
     } else if (argument == "--deviations" && has_value) {
       options.deviations = argv[++i];
+    } else if (argument == "--compat-differences" && has_value) {
+      options.differences = argv[++i];
     } else if (argument.substr(0, 2) != "--" && options.folder.empty()) {
       options.folder = argument;
     } else {
@@ -67,6 +70,14 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
 // `registry` selects every `registry.<group>`.
 bool Selects(const std::string& wanted, const std::string& kind) {
   return wanted.empty() || kind == wanted || kind.compare(0, wanted.size() + 1, wanted + ".") == 0;
+}
+
+Outcome Ask(KindHandler& handler, const Case& c) {
+  try {
+    return handler.Run(c);
+  } catch (const std::exception& error) {
+    return {false, Json{{"exception", error.what()}}};
+  }
 }
 
 class Run {
@@ -85,12 +96,7 @@ class Run {
       count.supported = false;
       return;
     }
-    Outcome outcome;
-    try {
-      outcome = handler->Run(c);
-    } catch (const std::exception& error) {
-      outcome = {false, Json{{"exception", error.what()}}};
-    }
+    const Outcome outcome = Ask(*handler, c);
     const std::string* declared = deviations_.Find(c);
     if (outcome.passed && declared == nullptr) {
       ++count.passed;
@@ -160,13 +166,81 @@ class Run {
   int failed_ = 0, file_cases_ = 0, file_deviations_ = 0;
 };
 
+// Where compat=fixed answers otherwise than compat=strict: exactly the cases of a file in the form of the
+// deviations, whose classes say what each difference is.
+class CompatRun {
+ public:
+  CompatRun(const Options& options, Deviations listed) : options_(options), listed_(std::move(listed)) {
+    // A handler may keep state, so each mode has its own.
+    RegisterAllKinds(strict_);
+    RegisterAllKinds(fixed_);
+  }
+
+  void Add(Case c) {
+    KindHandler* handler = strict_.Find(c.kind);
+    if (handler == nullptr || !Selects(options_.kind, c.kind)) return;
+    Count& count = counts_[c.kind];
+    ++count.cases;
+    const Json strict = Ask(*handler, c).got;
+    c.compat = Compat::kFixed;
+    const Json fixed = Ask(*fixed_.Find(c.kind), c).got;
+    const std::string* name = listed_.Find(c);
+    if (strict != fixed) {
+      ++count.different;
+      ++by_class_[name == nullptr ? "(not listed)" : *name];
+    }
+    if ((strict != fixed) == (name != nullptr)) return;
+    ++count.wrong;
+    ++wrong_;
+    if (failures_.size() >= options_.failures) return;
+    failures_.push_back(c.kind + " " + c.id + " (" + c.file + ", " + c.where + ")\n" +
+                        (name == nullptr ? "  differs, yet is not listed\n" : "  is the same, yet is listed: " + *name + "\n") +
+                        "  input    " + CanonicalJson(c.in) + "\n  strict   " + CanonicalJson(strict) +
+                        "\n  fixed    " + CanonicalJson(fixed) + "\n");
+  }
+
+  int Report() const {
+    std::printf("%-36s %8s %10s %10s\n", "kind", "cases", "different", "not as listed");
+    for (const auto& [kind, count] : counts_) {
+      std::printf("%-36s %8d %10d %10d\n", kind.c_str(), count.cases, count.different, count.wrong);
+    }
+    std::printf("\n%-36s %8s\n", "difference", "cases");
+    for (const auto& [name, cases] : by_class_) std::printf("%-36s %8d\n", name.c_str(), cases);
+    for (const std::string& failure : failures_) std::printf("\n%s", failure.c_str());
+    if (counts_.empty()) {
+      std::fprintf(stderr, "no supported case of kind %s\n", options_.kind.c_str());
+      return kUsage;
+    }
+    return wrong_ == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
+
+ private:
+  struct Count {
+    int cases = 0, different = 0, wrong = 0;
+  };
+
+  const Options& options_;
+  const Deviations listed_;
+  KindTable strict_, fixed_;
+  std::map<std::string, Count> counts_;
+  std::map<std::string, int> by_class_;
+  std::vector<std::string> failures_;
+  int wrong_ = 0;
+};
+
 int Main(int argc, char** argv) {
   const std::optional<Options> options = ParseOptions(argc, argv);
   if (!options.has_value()) {
-    std::fprintf(stderr, "usage: %s FOLDER [--kind KIND] [--failures N] [--deviations FILE]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s FOLDER [--kind KIND] [--failures N] [--deviations FILE | --compat-differences FILE]\n",
+                 argv[0]);
     return kUsage;
   }
   try {
+    if (!options->differences.empty()) {
+      CompatRun run(*options, Deviations::Read(options->differences));
+      ReadCases(options->folder, [&](const Case& c) { run.Add(c); }, [](const std::string&) {});
+      return run.Report();
+    }
     Run run(*options, Deviations::Read(options->deviations));
     ReadCases(
         options->folder, [&](const Case& c) { run.Add(c); },

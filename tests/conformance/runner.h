@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "fairlead/rpc/compat.h"
+
 // Conformance cases: inputs with the answers of Dubbo Java. The runner reads a folder of them, asks a
 // KindHandler for Fairlead's answer and counts.
 //
@@ -28,6 +30,7 @@ struct Case {
   Json in;
   Json out;    // `out`, or `expect` of the routing vectors
   Json whole;  // the case with all its members
+  Compat compat = Compat::kStrict;  // what to answer with; the answers of Dubbo are strict
 };
 
 struct Outcome {

@@ -148,6 +148,25 @@ TEST_F(DeviationTest, AClassNeedsItsReason) {
   EXPECT_EQ(Run(), 2) << output_;
 }
 
+constexpr char kOpenRange[] = R"({"in":{"op":"range","pattern":"3~","value":"5","when":true},"out":{"match":false}})";
+constexpr char kClosedRange[] = R"({"in":{"op":"range","pattern":"3~4","value":"5","when":true},"out":{"match":false}})";
+constexpr char kOpenRangeId[] = "dc52336f602d";
+
+TEST_F(RunnerTest, ModesDifferInTheListedCasesOnly) {
+  const auto compare = [this](const std::string& ids) {
+    Write("sub/differences.json", R"({"classes":[{"name":"n","reason":"r","right":"x","kinds":["range"],"ids":[)" + ids + "]}]}");
+    return Run("--compat-differences '" + (folder_ / "sub/differences.json").string() + "'");
+  };
+  Write("range.jsonl", std::string(kOpenRange) + "\n" + kClosedRange + "\n");
+  EXPECT_EQ(compare(""), 1);
+  EXPECT_THAT(output_, HasSubstr(std::string("range ") + kOpenRangeId));
+  EXPECT_THAT(output_, HasSubstr("differs, yet is not listed"));
+  EXPECT_EQ(compare('"' + std::string(kOpenRangeId) + '"'), 0) << output_;
+  Write("range.jsonl", std::string(kClosedRange) + "\n" + kOpenRange + "\n");
+  EXPECT_EQ(compare('"' + std::string(kOpenRangeId) + "\",\"9e8e143602f5\""), 1);
+  EXPECT_THAT(output_, HasSubstr("is the same, yet is listed: n"));
+}
+
 TEST_F(RunnerTest, WhatCannotBeReadIsAnError) {
   EXPECT_EQ(Run(), 2) << "a folder without cases: " << output_;
   for (const char* text : {"{", "[]", R"({"in":1})", R"({"out":1})", "{\"in\":\"\xFF\",\"out\":1}"}) {

@@ -259,6 +259,27 @@ TEST_F(RoundRobinTest, AStepOfTheWarmUpResetsOnlyInStrict) {
   }
 }
 
+// Two urls of one identity share an account. When one of them leaves, the weight of the account changes, which is no
+// step of a warm-up: nobody's debt may grow with it.
+TEST_F(RoundRobinTest, AnIdentityThatLosesOneOfItsWeightsStartsAnewInBothModes) {
+  MemberList twice, once;
+  for (MemberList* list : {&twice, &once}) {
+    list->Add("dubbo://10.0.0.1:1/a.B?weight=100", "", 0);
+    list->Add("dubbo://10.0.0.2:1/a.B?weight=100", "", 1);
+  }
+  twice.Add("dubbo://10.0.0.1:1/a.B?weight=1", "", 2);
+  std::string texts[2];
+  for (const Compat compat : {Compat::kStrict, Compat::kFixed}) {
+    SelectorInput first = twice.Input(), second = once.Input();
+    first.compat = second.compat = compat;
+    random_ = FirstDrawIsZero();
+    SelectorPtr selector = Build(first);
+    Picks(selector, 12);
+    texts[compat == Compat::kFixed] = Picks(Build(second, selector), 6);
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+}
+
 TEST_F(RoundRobinTest, ManyMembersGoOnAnywhereButAtTheFirst) {
   Weights weights(5000, 1);
   const MemberList before(weights);
