@@ -57,7 +57,7 @@ void SetUp(const benchmark::State& state) {
   bed.weights.clear();
   std::vector<std::string_view> addresses;
   for (const Member& member : input.by_rank) {
-    bed.slots.push_back(member.provider->slot);
+    bed.slots.push_back(member.slot);
     bed.states.push_back(member.state);
     bed.weights.push_back(member.weight);
     addresses.push_back(member.provider->address);

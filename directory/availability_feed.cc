@@ -24,14 +24,14 @@ void AvailabilityFeed::Changed(InvokerState& state) noexcept {
   }
 }
 
-void AvailabilityFeed::Deliver() {
+AvailabilityFeed::Batch AvailabilityFeed::Take() {
   Batch batch;
-  {
-    const std::lock_guard lock(mutex_);
-    batch.swap(changed_);
-  }
-  deliver_(std::move(batch));
+  const std::lock_guard lock(mutex_);
+  batch.swap(changed_);
+  return batch;
 }
+
+void AvailabilityFeed::Deliver() { deliver_(Take()); }
 
 void AvailabilityFeed::Close() {
   Batch dropped;  // destroyed without the lock

@@ -33,6 +33,8 @@ class AvailabilityFeed final : public AvailabilityListener, public std::enable_s
 
   void Changed(InvokerState& state) noexcept override;
   std::uint32_t down_after() const noexcept override { return down_after_; }
+  // What has changed and was not delivered yet; the caller looks at it now. Executor only.
+  Batch Take();
   // Whatever comes from here on is dropped.
   void Close();
 

@@ -11,6 +11,7 @@
 #include "fairlead/base/host_call.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/connection_key.h"
+#include "fairlead/loadbalance/warmup.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/typed.h"
 
@@ -91,21 +92,47 @@ Endpoints::Wanted::Wanted(Url original_url, Url effective_url)
       key(ConnectionKey(effective.parts())),
       disabled(IsDisabled(effective.parts())) {}
 
-void Endpoints::Hold(Endpoint& endpoint, const Wanted& wanted, ProviderId id, Slot slot) {
+void Endpoints::CountUses(Uses& uses, const std::vector<std::string>& names, bool more) {
+  for (const std::string& name : names) {
+    if (more) {
+      ++uses[name];
+    } else if (const auto at = uses.find(name); --at->second == 0) {
+      uses.erase(at);
+    }
+  }
+}
+
+void Endpoints::Hold(Endpoint& endpoint, const std::shared_ptr<const Wanted>& wanted, ProviderId id, Slot slot) {
   auto provider = std::make_shared<Provider>();
   provider->slot = slot;
   provider->id = id;
-  provider->original = wanted.original;
-  provider->effective = wanted.effective;
-  provider->address = wanted.effective.parts().Address();
+  provider->original = wanted->original;
+  provider->effective = wanted->effective;
+  provider->address = wanted->effective.parts().Address();
   endpoint.provider = std::move(provider);
   endpoint.state->SetSlot(slot);
-  if (by_slot_.size() <= slot) by_slot_.resize(slot + 1, nullptr);
+  if (by_slot_.size() <= slot) {
+    by_slot_.resize(slot + 1, nullptr);
+    held_.resize(slot + 1);
+    table_.providers.resize(slot + 1);
+    table_.states.resize(slot + 1, nullptr);
+    table_.invokers.resize(slot + 1, nullptr);
+    table_.weights.resize(slot + 1, 0);
+  }
   by_slot_[slot] = &endpoint;
+  held_[slot] = {wanted, applied_, 0};
+  wanted->slot = slot;
+  table_.providers[slot] = endpoint.provider;
+  table_.states[slot] = endpoint.state;
+  table_.invokers[slot] = &endpoint.state->invoker();
+  if (!endpoint.down) valid_.Add(slot);
+  warming_.Add(slot);  // until the next Table has weighed it
+  CountUses(own_methods_, endpoint.own_methods, false);
+  CountUses(policies_, endpoint.policies, false);
   endpoint.own_methods.clear();
   endpoint.policies.clear();
   std::string unreadable;
-  for (const auto& [name, value] : wanted.effective.parts().params) {
+  for (const auto& [name, value] : wanted->effective.parts().params) {
     if (const std::string_view method = OwnMethod(name); !method.empty()) endpoint.own_methods.emplace_back(method);
     if (const std::string_view policy = PolicyNamedBy(name, value); !policy.empty()) {
       endpoint.policies.emplace_back(policy);
@@ -114,6 +141,8 @@ void Endpoints::Hold(Endpoint& endpoint, const Wanted& wanted, ProviderId id, Sl
       absl::StrAppend(&unreadable, unreadable.empty() ? "" : ", ", number);
     }
   }
+  CountUses(own_methods_, endpoint.own_methods, true);
+  CountUses(policies_, endpoint.policies, true);
   if (unreadable.empty()) {
     unreadable_.erase(slot);
   } else {
@@ -127,86 +156,140 @@ void Endpoints::Hold(Endpoint& endpoint, const Wanted& wanted, ProviderId id, Sl
 void Endpoints::Unlist(Endpoint& endpoint) {
   const Slot slot = endpoint.provider->slot;
   by_slot_[slot] = nullptr;
+  held_[slot] = {};
+  table_.providers[slot] = nullptr;
+  table_.states[slot] = nullptr;
+  table_.invokers[slot] = nullptr;
+  table_.weights[slot] = 0;
+  valid_.Remove(slot);
+  warming_.Remove(slot);
+  CountUses(own_methods_, endpoint.own_methods, false);
+  CountUses(policies_, endpoint.policies, false);
+  changed_.Add(slot);
+  free_slots_.push_back(slot);
   endpoint.state->SetSlot(kNoSlot);
   probes_.erase(slot);
   unreadable_.erase(slot);
   leaving_.push_back({endpoint.key, endpoint.state, 0, false, {}});
 }
 
+// The usual list holds mostly what the last one did, as the very same objects: those are seen to by their slots alone.
 void Endpoints::Apply(const WantedList& list) {
   if (closed_) return;
   ++applied_;
   skipped_.clear();
   disabled_ = 0;
-  by_rank_.clear();
   const auto skip = [&](std::string text) {
     if (skipped_.size() < kMostSkippedTexts) skipped_.push_back(std::move(text));
   };
 
-  // Two urls of one connection are one endpoint; the newest timestamp speaks for it.
-  std::unordered_map<std::string_view, std::size_t> newest;
-  newest.reserve(list.size());
-  std::vector<const Wanted*> distinct;
-  distinct.reserve(list.size());
-  for (const auto& wanted : list) {
-    if (wanted->disabled) {
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Wanted& wanted = *list[i];
+    if (wanted.disabled) {
       ++disabled_;
-      skip("disabled: " + wanted->original.parts().Address());
+      skip("disabled: " + wanted.original.parts().Address());
       continue;
     }
-    const auto [at, fresh] = newest.try_emplace(wanted->key, distinct.size());
+    Held* held = wanted.slot < held_.size() ? &held_[wanted.slot] : nullptr;
+    if (held != nullptr && held->wanted.get() == &wanted && held->seen != applied_) {
+      held->seen = applied_;
+      held->place = i;
+    } else {
+      others.push_back(i);
+    }
+  }
+
+  // Two urls of one connection are one endpoint; the newest timestamp speaks for it, at the place of the first.
+  struct Newest {
+    std::size_t first, index;
+  };
+  std::unordered_map<std::string_view, std::size_t> known;
+  std::vector<Newest> distinct;
+  const auto shadowed = [&](std::size_t i) {
+    skip("listed twice, the newest is used: " + list[i]->original.parts().Address());
+  };
+  for (const std::size_t i : others) {
+    const auto [at, fresh] = known.try_emplace(list[i]->key, distinct.size());
     if (fresh) {
-      distinct.push_back(wanted.get());
+      distinct.push_back({i, i});
       continue;
     }
-    const Wanted*& kept = distinct[at->second];
-    if (wanted->original.timestamp_ms() > kept->original.timestamp_ms()) kept = wanted.get();
-    skip("listed twice, the newest is used: " + wanted->original.parts().Address());
+    std::size_t& kept = distinct[at->second].index;
+    if (list[i]->original.timestamp_ms() > list[kept]->original.timestamp_ms()) kept = i;
+    shadowed(i);
   }
 
   std::vector<Endpoint*> restarted;
-  for (const Wanted* wanted : distinct) {
-    auto held = endpoints_.find(wanted->key);
-    if (held == endpoints_.end()) {
-      const auto retry = retries_.find(wanted->key);
-      const bool again = retry != retries_.end() && wanted->original.timestamp_ms() > retry->second.timestamp_ms;
-      if (again) retry->second.backoff.Reset();
-      const bool waiting = retry != retries_.end() && retry->second.timer.armed() && !again;
-      if (waiting || !(Revive(*wanted) || Refer(*wanted))) {
-        skip(absl::StrCat("not referred yet: ", Shortened(wanted->original.parts().Address()), ": ",
-                          retries_.at(wanted->key).why));
-        continue;
-      }
-      held = endpoints_.find(wanted->key);
-    } else {
-      Endpoint& endpoint = held->second;
-      const Provider& now = *endpoint.provider;
-      if (!(now.effective == wanted->effective) || !(now.original == wanted->original) ||
-          now.original.timestamp_ms() != wanted->original.timestamp_ms()) {
-        if (wanted->original.timestamp_ms() > now.original.timestamp_ms()) restarted.push_back(&endpoint);
-        Hold(endpoint, *wanted, now.id, now.slot);
-        TellUpdated(endpoint);
-      }
-    }
-    held->second.seen = applied_;
-    by_rank_.push_back(held->second.provider->slot);
-  }
-
-  for (auto at = endpoints_.begin(); at != endpoints_.end();) {
-    if (at->second.seen == applied_) {
-      ++at;
+  for (const auto& [first, index] : distinct) {
+    const std::shared_ptr<const Wanted>& wanted = list[index];
+    const auto found = endpoints_.find(wanted->key);
+    Endpoint* endpoint = found == endpoints_.end() ? HoldNew(wanted) : &found->second;
+    if (endpoint == nullptr) {
+      skip(absl::StrCat("not referred yet: ", Shortened(wanted->original.parts().Address()), ": ",
+                        retries_.at(wanted->key).why));
       continue;
     }
-    changed_.Add(at->second.provider->slot);
-    free_slots_.push_back(at->second.provider->slot);
-    Unlist(at->second);
-    at = endpoints_.erase(at);
+    const Slot slot = endpoint->provider->slot;
+    std::size_t place = first;
+    if (found != endpoints_.end()) {
+      const std::int64_t before = endpoint->provider->original.timestamp_ms();
+      const bool listed = held_[slot].seen == applied_;
+      if (listed) {
+        place = std::min(place, held_[slot].place);
+        shadowed(index);
+      }
+      if (!listed || wanted->original.timestamp_ms() > before) {
+        HoldAnew(*endpoint, wanted);
+        if (wanted->original.timestamp_ms() > before) restarted.push_back(endpoint);
+      }
+    }
+    held_[slot].seen = applied_;
+    held_[slot].place = place;
   }
+
+  std::vector<Slot> by_place(list.size(), kNoSlot);
+  for (Slot slot = 0; slot < held_.size(); ++slot) {
+    const Held& held = held_[slot];
+    if (held.wanted == nullptr) continue;
+    if (held.seen == applied_) {
+      by_place[held.place] = slot;
+      continue;
+    }
+    Endpoint& gone = *by_slot_[slot];
+    Unlist(gone);
+    endpoints_.erase(endpoints_.find(gone.key));
+  }
+  std::erase(by_place, kNoSlot);
+  table_.by_rank = std::move(by_place);
   for (auto at = retries_.begin(); at != retries_.end();) {
-    at = newest.contains(at->first) ? std::next(at) : retries_.erase(at);
+    at = known.contains(at->first) ? std::next(at) : retries_.erase(at);
   }
   if (!retries_.empty()) last_list_ = list;
   for (Endpoint* endpoint : restarted) AskNow(*endpoint);
+}
+
+// Of a connection that is not held: nullptr when it cannot be made, now or before the next attempt is due.
+Endpoints::Endpoint* Endpoints::HoldNew(const std::shared_ptr<const Wanted>& wanted) {
+  const auto retry = retries_.find(wanted->key);
+  const bool again = retry != retries_.end() && wanted->original.timestamp_ms() > retry->second.timestamp_ms;
+  if (again) retry->second.backoff.Reset();
+  const bool waiting = retry != retries_.end() && retry->second.timer.armed() && !again;
+  if (waiting || !(Revive(wanted) || Refer(wanted))) return nullptr;
+  return &endpoints_.find(wanted->key)->second;
+}
+
+// The same connection, maybe with other parameters.
+void Endpoints::HoldAnew(Endpoint& endpoint, const std::shared_ptr<const Wanted>& wanted) {
+  const Provider& now = *endpoint.provider;
+  if (now.effective == wanted->effective && now.original == wanted->original &&
+      now.original.timestamp_ms() == wanted->original.timestamp_ms()) {
+    held_[now.slot].wanted = wanted;
+    wanted->slot = now.slot;
+    return;
+  }
+  Hold(endpoint, wanted, now.id, now.slot);
+  TellUpdated(endpoint);
 }
 
 void Endpoints::TellUpdated(const Endpoint& endpoint) {
@@ -216,14 +299,14 @@ void Endpoints::TellUpdated(const Endpoint& endpoint) {
            });
 }
 
-bool Endpoints::Revive(const Wanted& wanted) {
+bool Endpoints::Revive(const std::shared_ptr<const Wanted>& wanted) {
   for (auto at = leaving_.begin(); at != leaving_.end(); ++at) {
-    if (at->key != wanted.key) continue;
+    if (at->key != wanted->key) continue;
     InvokerState* state = at->state;
     leaving_.erase(at);
     state->SetDraining(false);
-    Endpoint& endpoint = endpoints_[wanted.key];
-    endpoint.key = wanted.key;
+    Endpoint& endpoint = endpoints_[wanted->key];
+    endpoint.key = wanted->key;
     endpoint.state = state;
     Hold(endpoint, wanted, state->id(), TakeSlot());
     TellUpdated(endpoint);  // its parameters may have changed while it was away
@@ -234,13 +317,13 @@ bool Endpoints::Revive(const Wanted& wanted) {
   return false;
 }
 
-bool Endpoints::Refer(const Wanted& wanted) {
+bool Endpoints::Refer(const std::shared_ptr<const Wanted>& wanted) {
   const auto id = static_cast<ProviderId>(next_id_++);
   auto* state = new InvokerState(id, nullptr, feed_);
   Availability report([state = StateRef(*state)](bool up) { state->Report(up); });
   absl::StatusOr<std::unique_ptr<Invoker>> invoker = absl::InternalError("Protocol::Refer threw");
   try {
-    invoker = config_.protocol->Refer(wanted.effective, std::move(report));
+    invoker = config_.protocol->Refer(wanted->effective, std::move(report));
     if (invoker.ok() && *invoker == nullptr) invoker = absl::InternalError("Protocol::Refer returned no invoker");
   } catch (const std::exception& error) {
     invoker = absl::InternalError(absl::StrCat("Protocol::Refer threw: ", error.what()));
@@ -248,15 +331,15 @@ bool Endpoints::Refer(const Wanted& wanted) {
   }
   if (!invoker.ok()) {
     config_.log->Warn("FL-3-1", config_.service,
-                      absl::StrCat("no invoker for ", Shortened(wanted.original.ToString()), ", tried again later: ",
+                      absl::StrCat("no invoker for ", Shortened(wanted->original.ToString()), ", tried again later: ",
                                    invoker.status().ToString()));
     state->Abandon();
-    ReferLater(wanted, Shortened(FromAbsl(invoker.status().ToString())));
+    ReferLater(*wanted, Shortened(FromAbsl(invoker.status().ToString())));
     return false;
   }
-  retries_.erase(wanted.key);
-  Endpoint& endpoint = endpoints_[wanted.key];
-  endpoint.key = wanted.key;
+  retries_.erase(wanted->key);
+  Endpoint& endpoint = endpoints_[wanted->key];
+  endpoint.key = wanted->key;
   state->SetInvoker(*std::move(invoker));
   endpoint.state = state;
   Hold(endpoint, wanted, id, TakeSlot());
@@ -307,11 +390,13 @@ bool Endpoints::Follow(Endpoint& endpoint) {
   const bool down = endpoint.state->down();
   if (down == std::exchange(endpoint.down, down)) return false;
   if (down) {
+    valid_.Remove(endpoint.provider->slot);
     config_.log->Info("FL-3-10", config_.service,
                       absl::StrCat(endpoint.provider->address, " is down; it is probed until it is back"));
     AskLater(endpoint);
     return true;
   }
+  valid_.Add(endpoint.provider->slot);
   const auto probe = probes_.find(endpoint.provider->slot);
   if (probe != probes_.end()) {
     probe->second.timer = config_.executor->After(kSteady, [alive = weak_from_this(), slot = probe->first] {
@@ -352,26 +437,33 @@ void Endpoints::AskLater(const Endpoint& endpoint) {
   });
 }
 
-std::shared_ptr<const InvokerTable> Endpoints::Table() const {
-  auto table = std::make_shared<InvokerTable>();
-  table->providers.resize(next_slot_);
-  table->states.resize(next_slot_, nullptr);
-  table->invokers.resize(next_slot_, nullptr);
-  for (const auto& [key, endpoint] : endpoints_) {
-    table->providers[endpoint.provider->slot] = endpoint.provider;
-    table->states[endpoint.provider->slot] = endpoint.state;
-    table->invokers[endpoint.provider->slot] = &endpoint.state->invoker();
+std::shared_ptr<const InvokerTable> Endpoints::Table() {
+  const std::int64_t now = config_.clock->SystemMillis();
+  if (now < weighed_ms_) {
+    // The wall clock was set back: those that were warm may be young again.
+    for (const Slot slot : table_.by_rank) warming_.Add(slot);
   }
-  table->by_rank = by_rank_;
-  return table;
+  weighed_ms_ = now;
+  next_weight_change_ = 0;
+  InvokerSet warm;
+  warming_.ForEach([&](Slot slot) {
+    const Url& effective = table_.providers[slot]->effective;
+    table_.weights[slot] = EffectiveWeight(effective, {}, now);
+    const std::int64_t change = NextWeightChange(effective, now);
+    if (change <= now) return warm.Add(slot);
+    if (next_weight_change_ == 0 || change < next_weight_change_) next_weight_change_ = change;
+  });
+  warming_ -= warm;
+  return std::make_shared<const InvokerTable>(table_);
 }
 
-InvokerSet Endpoints::Valid() const {
-  InvokerSet valid(next_slot_);
-  for (const auto& [key, endpoint] : endpoints_) {
-    if (!endpoint.down && !endpoint.state->down()) valid.Add(endpoint.provider->slot);
+InvokerSet Endpoints::Valid() {
+  // A report may be ahead of its message, and has been counted.
+  for (const StateRef& state : feed_->Take()) {
+    state->Heard();
+    if (!closed_ && state->slot() != kNoSlot) Follow(*by_slot_[state->slot()]);
   }
-  return valid;
+  return valid_;
 }
 
 std::vector<std::string> Endpoints::Unreadable() const {
@@ -386,15 +478,15 @@ std::vector<std::string> Endpoints::Unreadable() const {
 InvokerSet Endpoints::TakeChanged() { return std::exchange(changed_, InvokerSet()); }
 
 std::vector<std::string> Endpoints::OwnMethods() const {
-  std::set<std::string> methods;
-  for (const auto& [key, endpoint] : endpoints_) methods.insert(endpoint.own_methods.begin(), endpoint.own_methods.end());
-  return {methods.begin(), methods.end()};
+  std::vector<std::string> names;
+  for (const auto& [name, uses] : own_methods_) names.push_back(name);
+  return names;
 }
 
 std::vector<std::string> Endpoints::Policies() const {
-  std::set<std::string> policies;
-  for (const auto& [key, endpoint] : endpoints_) policies.insert(endpoint.policies.begin(), endpoint.policies.end());
-  return {policies.begin(), policies.end()};
+  std::vector<std::string> names;
+  for (const auto& [name, uses] : policies_) names.push_back(name);
+  return names;
 }
 
 absl::AnyInvocable<void()> Endpoints::DrainRemoved() {
@@ -453,7 +545,7 @@ void Endpoints::Close(std::chrono::nanoseconds deadline) {
   retries_.clear();
   for (auto& [key, endpoint] : endpoints_) Unlist(endpoint);
   endpoints_.clear();
-  by_rank_.clear();
+  table_.by_rank.clear();
   drain_timeout_ = std::min(drain_timeout_, deadline);
   const auto latest = config_.clock->SteadyNow() + drain_timeout_;
   for (Leaving& one : leaving_) one.close_at = std::min(one.close_at, latest);

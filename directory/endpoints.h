@@ -47,6 +47,9 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
     const Url original, effective;
     const std::string key;  // ConnectionKey(effective)
     const bool disabled;
+    // Where it is held, as far as it was last seen to; the executor's, so that a list that is wanted again and again is
+    // found without a look-up.
+    mutable Slot slot = kNoSlot;
   };
   using WantedList = std::vector<std::shared_ptr<const Wanted>>;
 
@@ -58,10 +61,13 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   // with a newer timestamp than before has restarted: if it is down it is probed, if it failed it is referred, now.
   void Apply(const WantedList& list);
 
-  // What a snapshot needs; `changed` = slots new or changed since the last call of TakeChanged.
-  std::shared_ptr<const InvokerTable> Table() const;
+  // What a snapshot needs, copied flat; `changed` = slots new or changed since the last call of TakeChanged. Weights
+  // are those of now.
+  std::shared_ptr<const InvokerTable> Table();
+  // The wall-clock moment when the weights of the last Table are no longer right; 0 = never.
+  std::int64_t next_weight_change() const { return next_weight_change_; }
   // Nobody in it was down when this was called, and nobody is while downs() stands where it stood before.
-  InvokerSet Valid() const;
+  InvokerSet Valid();
   const std::shared_ptr<const DownCount>& downs() const { return downs_; }
   InvokerSet TakeChanged();
   // Method names with policy parameters of their own on some provider, sorted.
@@ -91,7 +97,6 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
     InvokerState* state = nullptr;
     std::vector<std::string> own_methods;
     std::vector<std::string> policies;
-    std::uint64_t seen = 0;  // the Apply that listed it last
     bool down = false;       // as the tables have it; the state itself may be ahead by a message
   };
   // A provider that left the list. Comes back to life if its key is listed again before it was closed.
@@ -115,11 +120,23 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   };
 
   explicit Endpoints(Config config);
-  void Hold(Endpoint& endpoint, const Wanted& wanted, ProviderId id, Slot slot);
+  // How often a name is used by the providers listed.
+  using Uses = std::map<std::string, std::size_t>;
+  static void CountUses(Uses& uses, const std::vector<std::string>& names, bool more);
+  // What is held in a slot, flat, because every update goes through all of it.
+  struct Held {
+    std::shared_ptr<const Wanted> wanted;  // nullptr: a hole
+    std::uint64_t seen = 0;                // the Apply that listed it last
+    std::size_t place = 0;                 // in that list
+  };
+
+  void Hold(Endpoint& endpoint, const std::shared_ptr<const Wanted>& wanted, ProviderId id, Slot slot);
+  Endpoint* HoldNew(const std::shared_ptr<const Wanted>& wanted);
+  void HoldAnew(Endpoint& endpoint, const std::shared_ptr<const Wanted>& wanted);
   void Unlist(Endpoint& endpoint);
   void TellUpdated(const Endpoint& endpoint);
-  bool Refer(const Wanted& wanted);
-  bool Revive(const Wanted& wanted);
+  bool Refer(const std::shared_ptr<const Wanted>& wanted);
+  bool Revive(const std::shared_ptr<const Wanted>& wanted);
   void ReferLater(const Wanted& wanted, std::string why);
   void Hear(AvailabilityFeed::Batch states);
   bool Follow(Endpoint& endpoint);
@@ -135,6 +152,12 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   Random random_;
   std::unordered_map<std::string, Endpoint> endpoints_;  // by connection key
   std::vector<Endpoint*> by_slot_;
+  std::vector<Held> held_;  // by slot
+  InvokerTable table_;      // by_rank apart, as of now; weights as of weighed_ms_
+  InvokerSet valid_;
+  InvokerSet warming_;      // slots whose weight changes by itself
+  std::int64_t weighed_ms_ = 0, next_weight_change_ = 0;
+  Uses own_methods_, policies_;
   std::shared_ptr<const DownCount> downs_;
   std::shared_ptr<AvailabilityFeed> feed_;
   std::vector<Leaving> leaving_;
@@ -142,7 +165,6 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   std::map<Slot, Probe> probes_;
   std::map<Slot, std::string> unreadable_;
   WantedList last_list_;
-  std::vector<Slot> by_rank_;
   std::vector<Slot> free_slots_;
   Slot next_slot_ = 0;
   std::uint64_t next_id_ = 1;

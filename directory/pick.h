@@ -184,9 +184,9 @@ class Picker {
     input.compat = snapshot_.compat;
     input.seed = snapshot_.seed;
     return Choose(
-        members.size(), [&](std::size_t i) { return members[i].provider->slot; },
+        members.size(), [&](std::size_t i) { return members[i].slot; },
         [&]() -> absl::StatusOr<Slot> {
-          if (members.size() == 1) return members.front().provider->slot;
+          if (members.size() == 1) return members.front().slot;
           return (*policy)->SelectUnplanned(input, invocation_, context_);
         },
         take);

@@ -46,7 +46,6 @@ struct Leaf {
   // What decides the selector: equal weighings of an equal policy share one leaf.
   struct Weighed {
     Slot slot;
-    ProviderId id;
     std::int32_t weight;
     bool operator==(const Weighed&) const = default;
   };

@@ -54,8 +54,9 @@ std::vector<Member> MembersOf(const DirectorySnapshot& snapshot, const InvokerSe
   for (const Slot slot : snapshot.table->by_rank) {
     if (!set.Contains(slot)) continue;
     const Provider* provider = snapshot.table->providers[slot].get();
-    members.push_back({provider, snapshot.table->states[slot],
-                       EffectiveWeight(provider->effective, method, snapshot.wall_ms)});
+    members.push_back({slot, provider, snapshot.table->states[slot],
+                       method.empty() ? snapshot.table->weights[slot]
+                                      : EffectiveWeight(provider->effective, method, snapshot.wall_ms)});
   }
   return members;
 }
@@ -165,7 +166,7 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const Plan
   leaf->method = (*policy)->per_method() ? method : parameter_method;
   leaf->by_rank.reserve(members.size());
   for (const Member& member : members) {
-    leaf->by_rank.push_back({member.provider->slot, member.provider->id, member.weight});
+    leaf->by_rank.push_back({member.slot, member.weight});
   }
 
   const std::uint64_t hash = LeafHash(leaf->by_rank, leaf->policy, leaf->method);
@@ -173,7 +174,7 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const Plan
   // A leaf of the previous snapshot serves on only while what it was built from is the same: the members' urls
   // (their hash.* parameters) and the consumer.
   const auto unchanged = [&](const Member& member) {
-    const Slot slot = member.provider->slot;
+    const Slot slot = member.slot;
     return slot < previous_->table->providers.size() && previous_->table->providers[slot].get() == member.provider;
   };
   if (previous_ != nullptr && previous_->consumer == snapshot_.consumer) {
@@ -186,7 +187,7 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const Plan
 
   std::shared_ptr<const Selector> replaced = Replaced(key, method, branch, branches, leaf->policy);
   if (members.size() == 1) {
-    leaf->Use(std::make_shared<SoleSelector>(members.front().provider->slot, leaf->policy));
+    leaf->Use(std::make_shared<SoleSelector>(members.front().slot, leaf->policy));
     if ((*policy)->per_method()) leaf->position = std::move(replaced);
   } else {
     SelectorInput input;

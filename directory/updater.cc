@@ -88,22 +88,22 @@ std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
   return updater;
 }
 
-void Updater::Set(Category category, ListKind kind, const std::vector<Url>& urls) {
+void Updater::Set(Category category, ListKind kind, std::vector<Url> urls) {
   if (closed_) return;
   stale_[static_cast<std::size_t>(category)] = kind == ListKind::kUnknown;
   if (kind == ListKind::kUnknown) return Changed();
-  const std::vector<Url> now = kind == ListKind::kEmpty ? std::vector<Url>() : urls;
+  if (kind == ListKind::kEmpty) urls.clear();
   switch (category) {
     case Category::kProviders:
-      providers_ = now;
+      providers_ = std::move(urls);
       providers_dirty_ = true;
       break;
     case Category::kConfigurators:
-      overrides_ = now;
+      overrides_ = std::move(urls);
       overrides_dirty_ = true;
       break;
     case Category::kRouters:
-      rules_ = now;
+      rules_ = std::move(urls);
       rules_dirty_ = true;
       break;
     case Category::kConsumers:
@@ -233,31 +233,58 @@ void Updater::ApplyProviders() {
     return protocols.empty() || absl::StrCat(",", ToAbsl(protocols), ",").find(absl::StrCat(",", ToAbsl(protocol), ",")) !=
                                     std::string::npos;
   };
+  const auto make = [&](const Url& original) {
+    Made made{original, nullptr, Unusable(original)};
+    if (made.why.empty() && !(wanted_protocol(original.protocol()) && Speaks(original.protocol()))) {
+      made.why = "protocol not spoken here";
+    }
+    if (made.why.empty()) made.wanted = std::make_shared<const Endpoints::Wanted>(original, Effective(original));
+    return made;
+  };
+  std::vector<Made> before = std::exchange(made_, {});
+  made_.reserve(providers_.size());
   Endpoints::WantedList list;
   list.reserve(providers_.size());
-  decltype(made_) made;
-  made.reserve(providers_.size());
-  for (const Url& original : providers_) {
-    std::string_view why = Unusable(original);
-    if (why.empty() && !(wanted_protocol(original.protocol()) && Speaks(original.protocol()))) {
-      why = "protocol not spoken here";
+  // Lists mostly stay as they were, but for a few urls that come and go: the two are gone through side by side.
+  std::size_t next = 0;
+  std::unordered_map<Url, std::size_t, UrlHash> index;  // of `before`, made when the two are too far apart
+  const auto near = [&](const Url& original) {
+    std::size_t at = next;
+    while (at < std::min(next + 2, before.size()) && !before[at].original.Is(original)) ++at;
+    return at < std::min(next + 2, before.size()) ? at : before.size();
+  };
+  const auto find = [&](std::size_t place) -> const Made* {
+    const Url& original = providers_[place];
+    if (const std::size_t at = near(original); at < before.size()) {
+      next = at + 1;
+      return &before[at];
     }
-    if (!why.empty()) {
-      bad_providers_.push_back(absl::StrCat(ToAbsl(why), ": ", Shortened(original.ToString())));
-      continue;
+    // The next one is where it was, so this one is new; or it has moved, and is made again like before.
+    if (place + 1 == providers_.size() || near(providers_[place + 1]) < before.size()) return nullptr;
+    if (index.empty()) {
+      for (std::size_t i = 0; i < before.size(); ++i) index.emplace(before[i].original, i);
     }
-    std::shared_ptr<const Endpoints::Wanted>& wanted = made[original];
+    const auto known = index.find(original);
+    if (known == index.end()) return nullptr;
+    const Made& made = before[known->second];
     // Equality ignores the timestamp, the base of warm-up, which the effective url must have.
-    if (wanted == nullptr || wanted->original.timestamp_ms() != original.timestamp_ms()) {
-      const auto known = made_.find(original);
-      wanted = known != made_.end() && known->second->original.timestamp_ms() == original.timestamp_ms()
-                   ? known->second
-                   : std::make_shared<const Endpoints::Wanted>(original, Effective(original));
+    if (made.original.timestamp_ms() != original.timestamp_ms()) return nullptr;
+    next = known->second + 1;
+    return &made;
+  };
+  for (std::size_t i = 0; i < providers_.size(); ++i) {
+    const Url& original = providers_[i];
+    const Made* known = find(i);
+    // What could not be used is looked at anew: the host may have thrown when it was asked.
+    made_.push_back(known != nullptr && known->wanted != nullptr ? *known : make(original));
+    const Made& made = made_.back();
+    if (made.wanted != nullptr) {
+      list.push_back(made.wanted);
+    } else {
+      bad_providers_.push_back(absl::StrCat(ToAbsl(made.why), ": ", Shortened(original.ToString())));
     }
-    list.push_back(wanted);
   }
   if (!bad_providers_.empty()) config_.log->Warn("FL-3-6", config_.consumer.ServiceKey(), bad_providers_.front());
-  made_ = std::move(made);
   endpoints_->Apply(list);
 }
 
@@ -356,12 +383,7 @@ void Updater::Publish() {
 
 void Updater::ScheduleWarmup() {
   const std::int64_t now = config_.clock->SystemMillis();
-  std::int64_t next = 0;
-  const DirectorySnapshot& snapshot = core_->Mutable();
-  for (const Slot slot : snapshot.table->by_rank) {
-    const std::int64_t change = NextWeightChange(snapshot.table->providers[slot]->effective, now);
-    if (change > now && (next == 0 || change < next)) next = change;
-  }
+  const std::int64_t next = endpoints_->next_weight_change();
   warmup_ = Timer();
   if (next == 0) return;
   // A tick a second at most, however many providers warm up.

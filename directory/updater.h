@@ -48,7 +48,7 @@ class Updater : public std::enable_shared_from_this<Updater> {
   const std::shared_ptr<DirectoryCore>& core() const { return core_; }
 
   // The category's complete list. kUnknown keeps what is there.
-  void Set(Category category, ListKind kind, const std::vector<Url>& urls);
+  void Set(Category category, ListKind kind, std::vector<Url> urls);
   // A remark for Explain and for the status of picks while the list is empty.
   void SetEmptyReason(std::string reason);
   // Nothing is published before this.
@@ -91,8 +91,13 @@ class Updater : public std::enable_shared_from_this<Updater> {
   bool providers_dirty_ = false, rules_dirty_ = false, overrides_dirty_ = false;
   Url consumer_;  // with overrides
   Configurators configurators_;
-  // What the last update made of each original url, so that an unchanged one costs one look-up.
-  std::unordered_map<Url, std::shared_ptr<const Endpoints::Wanted>, UrlHash> made_;
+  // What the last update made of the list, in its order.
+  struct Made {
+    Url original;
+    std::shared_ptr<const Endpoints::Wanted> wanted;  // nullptr: it cannot be used
+    std::string_view why;                             // a constant
+  };
+  std::vector<Made> made_;
   std::vector<Rule> routers_;
   std::vector<std::string> bad_rules_, bad_overrides_, bad_providers_;
   std::string empty_reason_;

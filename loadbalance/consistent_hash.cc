@@ -82,7 +82,7 @@ class RingSelector final : public Selector {
     for (const Member& member : input.by_rank) {
       addresses.push_back(member.provider->address);
       owners_.push_back(member.state);
-      slots_.push_back(member.provider->slot);
+      slots_.push_back(member.slot);
       addresses_.push_back(member.provider->address);
     }
     if (replaced == nullptr || replaced->parameters_.nodes != parameters_.nodes) {
@@ -148,11 +148,11 @@ class ConsistentHashLoadBalance final : public LoadBalance {
           const std::uint32_t way = value - position;
           if (!shortest || way <= *shortest) {
             shortest = way;
-            owner = member.provider->slot;
+            owner = member.slot;
           }
           if (up && (!shortest_up || way <= *shortest_up)) {
             shortest_up = way;
-            owner_up = member.provider->slot;
+            owner_up = member.slot;
           }
         }
       }

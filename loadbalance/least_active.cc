@@ -81,7 +81,7 @@ class SampledSelector final : public Selector {
   const AliasTable table_;  // of indices into candidates_
 };
 
-Candidate ToCandidate(const Member& member) { return {member.state, member.provider->slot, member.weight}; }
+Candidate ToCandidate(const Member& member) { return {member.state, member.slot, member.weight}; }
 
 std::int64_t ExactUpTo(const SelectorInput& input) { return input.consumer.IntParam(kExact, kDefaultExact); }
 
@@ -112,7 +112,7 @@ class LeastActiveLoadBalance final : public LoadBalance {
     }
     const Member& a = DrawByWeight(input.by_rank, context.random);
     const Member& b = DrawByWeight(input.by_rank, context.random);
-    return (b.state->active() < a.state->active() ? b : a).provider->slot;
+    return (b.state->active() < a.state->active() ? b : a).slot;
   }
 };
 

@@ -29,6 +29,7 @@ struct PickContext {
 
 // One candidate. `weight` is effective: method form, warm-up and clamping are already in it, never negative.
 struct Member {
+  Slot slot = kNoSlot;  // the provider's
   const Provider* provider = nullptr;
   const InvokerState* state = nullptr;
   std::int32_t weight = 0;

@@ -260,7 +260,7 @@ std::vector<Seat> SeatsOf(const SelectorInput& input) {
   seats.reserve(input.by_rank.size());
   for (const Member& member : input.by_rank) {
     const Url& url = member.provider->effective;
-    seats.push_back({HashBytes(url.parts().ToIdentityString()), member.provider->slot, member.weight,
+    seats.push_back({HashBytes(url.parts().ToIdentityString()), member.slot, member.weight,
                      static_cast<std::int32_t>(HashBytes(url.MethodParam(input.method, names::kWeight)))});
   }
   return seats;
@@ -347,8 +347,8 @@ class RoundRobinLoadBalance final : public LoadBalance {
   // Without a table there is no position to go on from: a draw by weight is fair, if not in turn.
   absl::StatusOr<Slot> SelectUnplanned(const SelectorInput& input, const Invocation&,
                                        PickContext& context) const override {
-    if (TotalWeight(input.by_rank) == 0) return input.by_rank.front().provider->slot;
-    return DrawByWeight(input.by_rank, context.random).provider->slot;
+    if (TotalWeight(input.by_rank) == 0) return input.by_rank.front().slot;
+    return DrawByWeight(input.by_rank, context.random).slot;
   }
 
  private:

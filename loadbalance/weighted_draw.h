@@ -21,7 +21,7 @@ inline void SplitMembers(std::span<const Member> members, std::vector<Slot>& slo
   slots.reserve(members.size());
   weights.reserve(members.size());
   for (const Member& member : members) {
-    slots.push_back(member.provider->slot);
+    slots.push_back(member.slot);
     weights.push_back(member.weight);
   }
 }

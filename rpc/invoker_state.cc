@@ -41,9 +41,10 @@ void InvokerState::CountFailure(absl::StatusCode code) {
 
 void InvokerState::Tell(bool down) {
   if (listener_ == nullptr) return;
-  if (down) listener_->WentDown();
   // Both sides exchange, so that whoever clears the mark sees what was written before it was found set.
   if (!telling_.exchange(true, std::memory_order_acq_rel)) listener_->Changed(*this);
+  // Last: whoever sees the count has been told of the change.
+  if (down) listener_->WentDown();
 }
 
 void InvokerState::End() {

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_RPC_INVOKER_TABLE_H_
 #define FAIRLEAD_RPC_INVOKER_TABLE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct InvokerTable {
   std::vector<std::shared_ptr<const Provider>> providers;  // by slot; nullptr = hole
   std::vector<InvokerState*> states;                       // by slot; owned by the directory
   std::vector<Invoker*> invokers;                          // by slot: a pick without a lease reads no state
+  std::vector<std::int32_t> weights;                       // by slot: effective, for no particular method, at the time
   std::vector<Slot> by_rank;                               // the order of the last accepted push
 };
 

@@ -63,6 +63,8 @@ class Url {
   std::string ToFullString() const { return parts().ToFullString(); }  // with it: for the registry only
 
   bool empty() const { return entry_ == nullptr; }
+  // The very same entry of the pool, so that everything is equal, pid and timestamp too; one compare.
+  bool Is(const Url& other) const { return entry_ == other.entry_; }
   friend bool operator==(const Url& a, const Url& b);
   // Consistent with ==.
   std::size_t Hash() const;

@@ -56,7 +56,7 @@ class MemberList {
     provider->original = provider->effective = *parsed;
     provider->address = parsed->parts().Address();
     states_.push_back(new InvokerState(provider->id, std::make_unique<Nobody>()));
-    members_.push_back({provider.get(), states_.back(), EffectiveWeight(provider->effective, method, kNowMs)});
+    members_.push_back({provider->slot, provider.get(), states_.back(), EffectiveWeight(provider->effective, method, kNowMs)});
     providers_.push_back(std::move(provider));
   }
   // The provider that always has this number, with a weight.
