@@ -203,7 +203,9 @@ void ExpectSameAsFromScratch(DirectoryWorld& world, FedDirectory& stepwise, cons
     }
   };
   // Plans are built for calls that were made. The table of wishes is lossy, so some calls have to be made again.
-  for (bool missing = true; std::exchange(missing, false);) {
+  bool missing = true;
+  for (int round = 0; std::exchange(missing, false); ++round) {
+    ASSERT_LT(round, 100) << "plans are built for what is called";
     for (FedDirectory* one : {&stepwise, &scratch}) {
       if (one->snapshot().runtime.empty() || !one->snapshot().status.ok()) continue;
       for_each_call([&](const Invocation& invocation) {
