@@ -1,0 +1,186 @@
+#include "fairlead/bench/ab.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <thread>
+
+namespace fairlead::bench {
+namespace {
+
+constexpr double kNeverSpreadNs = 0.2;
+
+double ThreadCpuNs() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+// A first call of a thread claims slots and cursors; that is not what a row is about.
+constexpr std::uint64_t kWarmUp = 1;
+
+double Timed(const Body& body, int thread, std::uint64_t iterations) {
+  const double before = ThreadCpuNs();
+  body(thread, iterations);
+  return (ThreadCpuNs() - before) / static_cast<double>(iterations);
+}
+
+std::uint64_t Calibrate(const Side& side, double run_ms) {
+  for (std::uint64_t iterations = 1;; iterations *= 2) {
+    const double ms = RunOnce(side, iterations) * static_cast<double>(iterations) / 1e6;
+    if (ms >= run_ms / 2) {
+      return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(iterations) * run_ms / ms));
+    }
+  }
+}
+
+bool Quiet(double median, double quartiles, const Row& row) {
+  return quartiles <= row.spread_limit * median || (row.unit == "ns" && quartiles <= kNeverSpreadNs);
+}
+
+}  // namespace
+
+double Percentile(const std::vector<double>& ascending, double share) {
+  const double at = share * static_cast<double>(ascending.size() - 1);
+  const auto low = static_cast<std::size_t>(at);
+  const std::size_t high = std::min(low + 1, ascending.size() - 1);
+  return ascending[low] + (at - static_cast<double>(low)) * (ascending[high] - ascending[low]);
+}
+
+Summary Summarise(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  return {Percentile(samples, 0.5), Percentile(samples, 0.75) - Percentile(samples, 0.25)};
+}
+
+bool Row::steady() const { return Quiet(value, quartiles, *this) && Quiet(base, base_quartiles, *this); }
+
+Verdict Judge(const Row& row) {
+  if (row.failed) return Verdict::kMissed;
+  if (!row.steady()) return Verdict::kInconclusive;
+  if (row.against == kFloor && row.value < row.base) return Verdict::kBelowFloor;
+  double measured = 0;
+  switch (row.target.of) {
+    case Target::Of::kNothing: return Verdict::kReported;
+    case Target::Of::kDifference: measured = row.difference(); break;
+    case Target::Of::kRatio: measured = row.ratio(); break;
+    case Target::Of::kValue: measured = row.value; break;
+  }
+  return measured <= row.target.at_most ? Verdict::kMet : Verdict::kMissed;
+}
+
+std::string TargetText(const Row& row) {
+  char text[64];
+  const char* against = row.against.empty() ? "base" : row.against.c_str();
+  switch (row.target.of) {
+    case Target::Of::kNothing: return "";
+    case Target::Of::kDifference:
+      std::snprintf(text, sizeof text, "%s + %g %s", against, row.target.at_most, row.unit.c_str());
+      break;
+    case Target::Of::kRatio: std::snprintf(text, sizeof text, "%g x %s", row.target.at_most, against); break;
+    case Target::Of::kValue: std::snprintf(text, sizeof text, "%g %s", row.target.at_most, row.unit.c_str()); break;
+  }
+  return text;
+}
+
+const char* VerdictText(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kReported: return "";
+    case Verdict::kMet: return "met";
+    case Verdict::kMissed: return "MISSED";
+    case Verdict::kInconclusive: return "inconclusive";
+    case Verdict::kBelowFloor: return "measuring error: below its floor";
+  }
+  return "";
+}
+
+int UsableCpus() {
+  cpu_set_t usable;
+  return sched_getaffinity(0, sizeof usable, &usable) == 0 ? CPU_COUNT(&usable) : 1;
+}
+
+bool PinThread(int index) {
+  // What the process may use, asked once: a pinned thread would answer for itself.
+  static const cpu_set_t usable = [] {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) CPU_ZERO(&set);
+    return set;
+  }();
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &usable) || index-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    return sched_setaffinity(0, sizeof one, &one) == 0;
+  }
+  return false;
+}
+
+double RunOnce(const Side& side, std::uint64_t iterations) {
+  if (side.before_run) side.before_run();
+  if (side.threads == 1) return Timed(side.body, 0, iterations);
+  static const int cpus = UsableCpus();
+  std::atomic<int> waiting{side.threads};
+  std::vector<double> ns(static_cast<std::size_t>(side.threads));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < side.threads; ++i) {
+    threads.emplace_back([&, i] {
+      PinThread(i % cpus);
+      side.body(i, kWarmUp);
+      waiting.fetch_sub(1);
+      while (waiting.load() > 0) {
+      }
+      ns[static_cast<std::size_t>(i)] = Timed(side.body, i, iterations);
+    });
+  }
+  double sum = 0;
+  for (int i = 0; i < side.threads; ++i) {
+    threads[static_cast<std::size_t>(i)].join();
+    sum += ns[static_cast<std::size_t>(i)];
+  }
+  return sum / side.threads;
+}
+
+Row Measure(Row row, const Side& candidate, const Side& base, const Effort& effort, double scale) {
+  const bool alone = base.body == nullptr;
+  row.threads = candidate.threads;
+  row.runs = effort.runs;
+  Row best;
+  for (int attempt = 1; attempt <= effort.attempts; ++attempt) {
+    candidate.body(0, kWarmUp);
+    const std::uint64_t candidate_iterations = Calibrate(candidate, effort.run_ms);
+    if (!alone) base.body(0, kWarmUp);
+    const std::uint64_t base_iterations = alone ? 0 : Calibrate(base, effort.run_ms);
+    std::vector<double> values, bases;
+    for (int run = 0; run < effort.runs; ++run) {
+      // Who comes first changes, so that neither always runs in what the other left in the caches.
+      const bool candidate_first = run % 2 == 0;
+      if (candidate_first) values.push_back(RunOnce(candidate, candidate_iterations) / scale);
+      if (!alone) bases.push_back(RunOnce(base, base_iterations) / scale);
+      if (!candidate_first) values.push_back(RunOnce(candidate, candidate_iterations) / scale);
+    }
+    const Summary of_values = Summarise(values);
+    row.value = of_values.median;
+    row.quartiles = of_values.quartiles;
+    if (!alone) {
+      const Summary of_bases = Summarise(bases);
+      row.base = of_bases.median;
+      row.base_quartiles = of_bases.quartiles;
+    }
+    row.attempts = attempt;
+    const double unrest = std::max(row.spread(), row.base_spread());
+    if (attempt == 1 || unrest < std::max(best.spread(), best.base_spread())) best = row;
+    best.attempts = attempt;
+    const Verdict verdict = Judge(row);
+    if (verdict != Verdict::kInconclusive && verdict != Verdict::kBelowFloor) {
+      best = row;
+      break;
+    }
+  }
+  return best;
+}
+
+}  // namespace fairlead::bench
