@@ -101,6 +101,40 @@ class RingDraw {
   HashRing ring_;
 };
 
+// The less active of two draws; of all while that is exact.
+class LeastActiveDraw {
+ public:
+  LeastActiveDraw(std::shared_ptr<const BareList> list) : list_(std::move(list)), table_(list_->slots, list_->weights) {}
+  auto Start(int thread) const {
+    return [this, random = Random(static_cast<std::uint64_t>(thread) + 1)]() mutable {
+      return list_->slots.size() <= 16 ? LeastOfAll(random) : LessOfTwo(random);
+    };
+  }
+
+ private:
+  std::uint64_t Active(std::uint32_t slot) const { return list_->pointers[slot]->word.load(std::memory_order_relaxed) / 4; }
+  std::uint32_t LessOfTwo(Random& random) const {
+    const std::uint32_t a = table_.Pick(random.Next()), b = table_.Pick(random.Next());
+    return Active(b) < Active(a) ? b : a;
+  }
+  std::uint32_t LeastOfAll(Random& random) const {
+    std::uint32_t held = 0;
+    std::uint64_t least = ~std::uint64_t{0}, total = 0;
+    for (const std::uint32_t slot : list_->slots) {
+      const std::uint64_t active = Active(slot);
+      if (active > least) continue;
+      const auto weight = static_cast<std::uint64_t>(list_->weights[slot]);
+      total = active < least ? weight : total + weight;
+      least = active;
+      if (total == weight || random.Below(total) < weight) held = slot;
+    }
+    return held;
+  }
+
+  std::shared_ptr<const BareList> list_;
+  AliasTable table_;
+};
+
 // A draw, and what is done with the record it points to.
 template <class Start>
 Body FloorOf(std::shared_ptr<const BareList> list, Start start) {

@@ -17,6 +17,8 @@ namespace fairlead::bench {
 namespace {
 
 constexpr int kMoments = 100;
+// Not a multiple of any loop of turns: the moments must not always find an order at its end.
+int PicksAMoment(int picks) { return picks / kMoments + 17; }
 
 int PickNumber(Directory& directory, const Invocation& invocation) {
   int number = -1;
@@ -66,11 +68,12 @@ double PerfectDraw(int n, int picks, bool changing, bool moments) {
   std::mt19937_64 generator(1);
   Ledger ledger(static_cast<std::size_t>(n));
   const int steps = moments ? kMoments : 1;
+  const int a_moment = moments ? PicksAMoment(picks) : picks;
   for (int moment = 0; moment < steps; ++moment) {
     const auto weights = WeightsAt(n, moment, changing);
     std::discrete_distribution<int> draw(weights.begin(), weights.end());
-    for (int i = 0; i < picks / steps; ++i) ledger.Take(draw(generator));
-    ledger.Expect(weights, picks / steps);
+    for (int i = 0; i < a_moment; ++i) ledger.Take(draw(generator));
+    ledger.Expect(weights, a_moment);
   }
   return ledger.most();
 }
@@ -90,8 +93,9 @@ double OneThread(const std::string& policy, int n, int picks, bool changing) {
       }
       bed.NotifyProviders();
     }
-    for (int i = 0; i < picks / kMoments; ++i) ledger.Take(PickNumber(bed.directory(), invocation));
-    ledger.Expect(weights, picks / kMoments);
+    const int a_moment = PicksAMoment(picks);
+    for (int i = 0; i < a_moment; ++i) ledger.Take(PickNumber(bed.directory(), invocation));
+    ledger.Expect(weights, a_moment);
   }
   return ledger.most();
 }
@@ -99,12 +103,13 @@ double OneThread(const std::string& policy, int n, int picks, bool changing) {
 double ManyThreads(const std::string& policy, int n, int picks, int threads) {
   Bed bed({n, policy});
   bed.WarmUp(InvocationOf(bed, {}));
+  const int each = picks / threads + 17;
   std::vector<std::vector<int>> taken(static_cast<std::size_t>(threads));
   std::vector<std::thread> pickers;
   for (auto& mine : taken) {
     pickers.emplace_back([&] {
       const Invocation invocation = InvocationOf(bed, {});
-      for (int i = 0; i < picks / threads; ++i) mine.push_back(PickNumber(bed.directory(), invocation));
+      for (int i = 0; i < each; ++i) mine.push_back(PickNumber(bed.directory(), invocation));
     });
   }
   for (std::thread& picker : pickers) picker.join();
@@ -112,7 +117,7 @@ double ManyThreads(const std::string& policy, int n, int picks, int threads) {
   for (const auto& mine : taken) {
     for (const int number : mine) ledger.Take(number);
   }
-  ledger.Expect(Weights(n), picks / threads * threads);
+  ledger.Expect(Weights(n), each * threads);
   return ledger.most();
 }
 

@@ -28,6 +28,9 @@ Floors FloorsOf(const std::string& policy, int n) {
   if (policy == "consistenthash") {
     return all([draw = std::make_shared<RingDraw>(n)](int thread) { return draw->Start(thread); });
   }
+  if (policy == "leastactive") {
+    return all([draw = std::make_shared<LeastActiveDraw>(list)](int thread) { return draw->Start(thread); });
+  }
   return all([draw = std::make_shared<RandomDraw>(*list)](int thread) { return draw->Start(thread); });
 }
 
@@ -41,11 +44,11 @@ void AddPick(Suite& suite, const std::string& policy, int n) {
     Target target;
     if (policy == "consistenthash") {
       target = DifferenceAtMost(3);
-    } else if (n <= 1000) {
+    } else if (n <= 1000 && policy != "leastactive") {
       target = DifferenceAtMost(2);
     }
     report.Add(Measure(Compared("pick/" + policy, n, kFloor, target), {pick}, {floors.pick}, effort));
-    if (n >= 10'000) {
+    if (n >= 10'000 && policy != "leastactive") {
       report.Add(Measure(Compared("pick/" + policy, n, "floor + record"), {pick}, {floors.touching}, effort));
     }
   });
@@ -149,6 +152,7 @@ void AddPickRows(Suite& suite, bool quick) {
   }
   AddLease(suite, "consistenthash", 1000, 1);
   for (const int n : {10, 16, 17, 1000, 100'000}) AddLeastActive(suite, n);
+  for (const int n : {10, 100, 1000, 10'000}) AddPick(suite, "leastactive", n);
 }
 
 }  // namespace fairlead::bench

@@ -30,6 +30,13 @@ std::string Quoted(std::string_view text) {
   return out + '"';
 }
 
+std::string CsvText(std::string_view text) {
+  if (text.find_first_of(",\"") == std::string_view::npos) return std::string(text);
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + '"';
+}
+
 std::string Number(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", value);
@@ -55,7 +62,7 @@ constexpr const char* kColumns[] = {"name",  "n",      "threads",     "unit",  "
 
 std::vector<std::string> Cells(const Row& row, std::string (*text)(std::string_view)) {
   const bool alone = row.against.empty();
-  const std::string none = text("").empty() ? "" : "null";
+  const std::string none = text == CsvText ? "" : "null";
   return {text(row.name),
           std::to_string(row.n),
           std::to_string(row.threads),
@@ -72,10 +79,6 @@ std::vector<std::string> Cells(const Row& row, std::string (*text)(std::string_v
           text(TargetText(row)),
           text(VerdictText(Judge(row))),
           text(row.note)};
-}
-
-std::string CsvText(std::string_view text) {
-  return text.find_first_of(",\"") == std::string_view::npos ? std::string(text) : Quoted(text);
 }
 
 bool WriteFile(const std::string& path, const std::string& text) {
