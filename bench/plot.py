@@ -141,7 +141,7 @@ def bars(path, title, caption, y_label, groups, series):
     groups = [group for group in groups if any(value is not None for value in group[1])]
     if not groups:
         return None
-    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM - 26
+    right, bottom = WIDTH - RIGHT, HEIGHT - 78
     top = max(value for _, values in groups for value in values if value is not None) or 1
     step = 10 ** math.floor(math.log10(top))
     step = next(step * f for f in (0.1, 0.2, 0.5, 1, 2) if top / (step * f) <= 8)
@@ -191,10 +191,10 @@ def draw_engine(results, folder):
     for n in (10, 1000, 10000):
         one, two = ([results.value("lease/random", n, threads, "floor", field=field) for threads in (1, 2)]
                     for field in ("value", "base"))
-        groups += [(f"Select + End\nn = {number(n)}", one), (f"two atomics\nbare, {number(n)}", two)]
+        groups += [(f"lease\nn = {number(n)}", one), (f"its floor\nn = {number(n)}", two)]
     for name, label in (("atomic_shared_ptr", "atomic\n<shared_ptr>"), ("mutex_list", "mutex\nlist"), ("prefix_sums", "prefix\nsums")):
         groups.append((label, [results.value(f"baseline/{name}", 1000, threads) for threads in (1, 2)]))
-    yield bars(os.path.join(folder, "threads.svg"), "One and two threads, random", caption,
+    yield bars(os.path.join(folder, "threads.svg"), "One and two threads, random: Select + End, its floor (draw and two atomics), and others at n = 1 000", caption,
                "CPU time of a pick and thread, ns", groups, [("1 thread", BLUE), ("2 threads", ORANGE)])
 
     def rules(name, n):
@@ -228,7 +228,7 @@ def draw_fairness(results, folder):
             row = results.find(f"{name}/{policy}", 100, threads)
             groups.append((f"{policy}\n{text}", [row["value"], row["base"]] if row else [None, None]))
     yield bars(os.path.join(folder, "shares.svg"), "Largest deviation from the ideal share, 100 providers", results.caption(),
-               "picks", groups, [("Fairlead", BLUE), ("perfect random draw", GREY)])
+               "deviation, picks", groups, [("Fairlead", BLUE), ("perfect random draw", GREY)])
 
 
 def main(arguments):
