@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 #include <thread>
 
 namespace fairlead::bench {
@@ -14,9 +15,9 @@ namespace {
 
 constexpr double kNeverSpreadNs = 0.2;
 
-double ThreadCpuNs() {
+double Now(clockid_t clock) {
   timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
@@ -24,14 +25,14 @@ double ThreadCpuNs() {
 constexpr std::uint64_t kWarmUp = 1;
 
 double Timed(const Body& body, int thread, std::uint64_t iterations) {
-  const double before = ThreadCpuNs();
+  const double before = Now(CLOCK_THREAD_CPUTIME_ID);
   body(thread, iterations);
-  return (ThreadCpuNs() - before) / static_cast<double>(iterations);
+  return (Now(CLOCK_THREAD_CPUTIME_ID) - before) / static_cast<double>(iterations);
 }
 
 std::uint64_t Calibrate(const Side& side, double run_ms) {
   for (std::uint64_t iterations = 1;; iterations *= 2) {
-    const double ms = RunOnce(side, iterations) * static_cast<double>(iterations) / 1e6;
+    const double ms = RunOnce(side, iterations).ns * static_cast<double>(iterations) / 1e6;
     if (ms >= run_ms / 2) {
       return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(iterations) * run_ms / ms));
     }
@@ -56,7 +57,7 @@ Summary Summarise(std::vector<double> samples) {
   return {Percentile(samples, 0.5), Percentile(samples, 0.75) - Percentile(samples, 0.25)};
 }
 
-bool Row::steady() const { return Quiet(value, quartiles, *this) && Quiet(base, base_quartiles, *this); }
+bool Row::steady() const { return on_cpu >= kTogether && Quiet(value, quartiles, *this) && Quiet(base, base_quartiles, *this); }
 
 Verdict Judge(const Row& row) {
   if (row.failed) return Verdict::kMissed;
@@ -119,29 +120,30 @@ bool PinThread(int index) {
   return false;
 }
 
-double RunOnce(const Side& side, std::uint64_t iterations) {
+Run RunOnce(const Side& side, std::uint64_t iterations) {
   if (side.before_run) side.before_run();
-  if (side.threads == 1) return Timed(side.body, 0, iterations);
+  if (side.threads == 1) return {Timed(side.body, 0, iterations)};
   static const int cpus = UsableCpus();
   std::atomic<int> waiting{side.threads};
-  std::vector<double> ns(static_cast<std::size_t>(side.threads));
+  const auto count = static_cast<std::size_t>(side.threads);
+  std::vector<double> ns(count), wall(count);
   std::vector<std::thread> threads;
-  for (int i = 0; i < side.threads; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     threads.emplace_back([&, i] {
-      PinThread(i % cpus);
-      side.body(i, kWarmUp);
+      const int thread = static_cast<int>(i);
+      PinThread(thread % cpus);
+      side.body(thread, kWarmUp);
       waiting.fetch_sub(1);
       while (waiting.load() > 0) {
       }
-      ns[static_cast<std::size_t>(i)] = Timed(side.body, i, iterations);
+      const double before = Now(CLOCK_MONOTONIC);
+      ns[i] = Timed(side.body, thread, iterations);
+      wall[i] = (Now(CLOCK_MONOTONIC) - before) / static_cast<double>(iterations);
     });
   }
-  double sum = 0;
-  for (int i = 0; i < side.threads; ++i) {
-    threads[static_cast<std::size_t>(i)].join();
-    sum += ns[static_cast<std::size_t>(i)];
-  }
-  return sum / side.threads;
+  for (std::thread& thread : threads) thread.join();
+  const double cpu = std::accumulate(ns.begin(), ns.end(), 0.0);
+  return {cpu / side.threads, cpu / std::accumulate(wall.begin(), wall.end(), 0.0)};
 }
 
 Row Measure(Row row, const Side& candidate, const Side& base, const Effort& effort, double scale) {
@@ -154,14 +156,24 @@ Row Measure(Row row, const Side& candidate, const Side& base, const Effort& effo
     const std::uint64_t candidate_iterations = Calibrate(candidate, effort.run_ms);
     if (!alone) base.body(0, kWarmUp);
     const std::uint64_t base_iterations = alone ? 0 : Calibrate(base, effort.run_ms);
-    std::vector<double> values, bases;
+    std::vector<double> values, bases, on_cpu;
+    const auto run_candidate = [&] {
+      const Run run = RunOnce(candidate, candidate_iterations);
+      values.push_back(run.ns / scale);
+      on_cpu.push_back(run.on_cpu);
+    };
     for (int run = 0; run < effort.runs; ++run) {
       // Who comes first changes, so that neither always runs in what the other left in the caches.
       const bool candidate_first = run % 2 == 0;
-      if (candidate_first) values.push_back(RunOnce(candidate, candidate_iterations) / scale);
-      if (!alone) bases.push_back(RunOnce(base, base_iterations) / scale);
-      if (!candidate_first) values.push_back(RunOnce(candidate, candidate_iterations) / scale);
+      if (candidate_first) run_candidate();
+      if (!alone) {
+        const Run of_base = RunOnce(base, base_iterations);
+        bases.push_back(of_base.ns / scale);
+        if (base.threads > 1) on_cpu.push_back(of_base.on_cpu);
+      }
+      if (!candidate_first) run_candidate();
     }
+    row.on_cpu = Summarise(on_cpu).median;
     const Summary of_values = Summarise(values);
     row.value = of_values.median;
     row.quartiles = of_values.quartiles;
@@ -171,14 +183,20 @@ Row Measure(Row row, const Side& candidate, const Side& base, const Effort& effo
       row.base_quartiles = of_bases.quartiles;
     }
     row.attempts = attempt;
-    const double unrest = std::max(row.spread(), row.base_spread());
-    if (attempt == 1 || unrest < std::max(best.spread(), best.base_spread())) best = row;
+    // Of attempts that did not settle, the one that came closest.
+    const auto unrest = [](const Row& of) { return std::max({of.spread(), of.base_spread(), 1 - of.on_cpu}); };
+    if (attempt == 1 || unrest(row) < unrest(best)) best = row;
     best.attempts = attempt;
     const Verdict verdict = Judge(row);
     if (verdict != Verdict::kInconclusive && verdict != Verdict::kBelowFloor) {
       best = row;
       break;
     }
+  }
+  if (best.on_cpu < kTogether) {
+    char text[64];
+    std::snprintf(text, sizeof text, "the threads had a CPU for %.0f%% of the time only", 100 * best.on_cpu);
+    best.note += (best.note.empty() ? "" : "; ") + std::string(text);
   }
   return best;
 }

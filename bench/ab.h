@@ -49,6 +49,8 @@ struct Row {
   int runs = 0, attempts = 0;
   // Relative. Quartiles that lie closer than a fifth of a nanosecond never count as spread.
   double spread_limit = 0.10;
+  // CPU time / wall time of the side with several threads, median: below kTogether they did not really meet.
+  double on_cpu = 1;
   bool failed = false;  // a condition of the row did not hold; the note says which
   std::string note{};
 
@@ -66,6 +68,7 @@ inline Row Compared(std::string name, std::int64_t n, std::string against, Targe
   row.target = target;
   return row;
 }
+inline constexpr double kTogether = 0.85;
 inline const std::string kFloor = "floor";  // a row's `against` that nothing can be faster than
 
 Verdict Judge(const Row& row);
@@ -102,8 +105,11 @@ struct Effort {
 // stands alone.
 Row Measure(Row row, const Side& candidate, const Side& base, const Effort& effort, double scale = 1);
 
-// CPU nanoseconds of one iteration, mean over the threads.
-double RunOnce(const Side& side, std::uint64_t iterations);
+struct Run {
+  double ns;          // of CPU time, of one iteration, mean over the threads
+  double on_cpu = 1;  // share of the time in which the threads ran, if there are several
+};
+Run RunOnce(const Side& side, std::uint64_t iterations);
 
 // Binds the calling thread to the `index`-th CPU it may use. False when there are not that many.
 bool PinThread(int index);

@@ -101,37 +101,52 @@ class RingDraw {
   HashRing ring_;
 };
 
-// The less active of two draws; of all while that is exact.
+// The less active of two draws; of all while that is exact. The policy keeps its loop to itself: this is the same one.
 class LeastActiveDraw {
  public:
-  LeastActiveDraw(std::shared_ptr<const BareList> list) : list_(std::move(list)), table_(list_->slots, list_->weights) {}
+  explicit LeastActiveDraw(const BareList& list) : table_(list.slots, list.weights) {
+    for (const std::uint32_t slot : list.slots) candidates_.push_back({list.pointers[slot], slot, list.weights[slot]});
+  }
   auto Start(int thread) const {
     return [this, random = Random(static_cast<std::uint64_t>(thread) + 1)]() mutable {
-      return list_->slots.size() <= 16 ? LeastOfAll(random) : LessOfTwo(random);
+      return candidates_.size() <= 16 ? LeastOfAll(random) : LessOfTwo(random);
     };
   }
 
  private:
-  std::uint64_t Active(std::uint32_t slot) const { return list_->pointers[slot]->word.load(std::memory_order_relaxed) / 4; }
+  struct Candidate {
+    const Record* record;
+    std::uint32_t slot;
+    std::int32_t weight;
+    std::uint32_t active() const { return static_cast<std::uint32_t>(record->word.load(std::memory_order_relaxed) / 4); }
+  };
   std::uint32_t LessOfTwo(Random& random) const {
-    const std::uint32_t a = table_.Pick(random.Next()), b = table_.Pick(random.Next());
-    return Active(b) < Active(a) ? b : a;
+    const Candidate& a = candidates_[table_.Pick(random.Next())];
+    const Candidate& b = candidates_[table_.Pick(random.Next())];
+    return b.active() < a.active() ? b.slot : a.slot;
   }
   std::uint32_t LeastOfAll(Random& random) const {
-    std::uint32_t held = 0;
-    std::uint64_t least = ~std::uint64_t{0}, total = 0;
-    for (const std::uint32_t slot : list_->slots) {
-      const std::uint64_t active = Active(slot);
+    constexpr std::uint32_t kNobody = ~0u;
+    std::uint32_t least = ~0u, held = kNobody;
+    std::uint64_t total = 0;
+    for (const Candidate& candidate : candidates_) {
+      const std::uint32_t active = candidate.active();
       if (active > least) continue;
-      const auto weight = static_cast<std::uint64_t>(list_->weights[slot]);
-      total = active < least ? weight : total + weight;
-      least = active;
-      if (total == weight || random.Below(total) < weight) held = slot;
+      const auto weight = static_cast<std::uint64_t>(candidate.weight);
+      if (active < least || held == kNobody) {
+        least = active;
+        total = weight;
+        held = candidate.slot;
+        continue;
+      }
+      total += weight;
+      const bool replaces = weight != 0 && random.Below(total) < weight;
+      if (replaces) held = candidate.slot;
     }
     return held;
   }
 
-  std::shared_ptr<const BareList> list_;
+  std::vector<Candidate> candidates_;
   AliasTable table_;
 };
 

@@ -29,7 +29,7 @@ Floors FloorsOf(const std::string& policy, int n) {
     return all([draw = std::make_shared<RingDraw>(n)](int thread) { return draw->Start(thread); });
   }
   if (policy == "leastactive") {
-    return all([draw = std::make_shared<LeastActiveDraw>(list)](int thread) { return draw->Start(thread); });
+    return all([draw = std::make_shared<LeastActiveDraw>(*list)](int thread) { return draw->Start(thread); });
   }
   return all([draw = std::make_shared<RandomDraw>(*list)](int thread) { return draw->Start(thread); });
 }

@@ -55,6 +55,14 @@ TEST(JudgeTest, RowsThatSpreadSayNothing) {
   EXPECT_EQ(Judge(fast), Verdict::kInconclusive);
 }
 
+TEST(JudgeTest, ThreadsThatDidNotMeetSayNothing) {
+  Row row = Judged(100, 99, RatioAtMost(1.5));
+  row.on_cpu = 0.9;
+  EXPECT_EQ(Judge(row), Verdict::kMet);
+  row.on_cpu = 0.7;
+  EXPECT_EQ(Judge(row), Verdict::kInconclusive);
+}
+
 TEST(JudgeTest, ABrokenConditionIsAMiss) {
   Row row = Judged(1, 1, RatioAtMost(1.5));
   row.failed = true;
