@@ -1,6 +1,8 @@
 #ifndef FAIRLEAD_BENCH_DRAWS_H_
 #define FAIRLEAD_BENCH_DRAWS_H_
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +13,7 @@
 #include "fairlead/bench/ab.h"
 #include "fairlead/bench/bed.h"
 #include "fairlead/loadbalance/alias_table.h"
+#include "fairlead/loadbalance/draw_table.h"
 #include "fairlead/loadbalance/hash_ring.h"
 #include "fairlead/loadbalance/smooth_schedule.h"
 #include "fairlead/loadbalance/spread_order.h"
@@ -38,116 +41,71 @@ struct BareList {
   std::vector<Record*> pointers;
 };
 
-class RandomDraw {
+// The draw of a policy that has a DrawTable, as a pick does it. Round robin has a loop of turns while the policy would,
+// by its default cap, and else its low-discrepancy order.
+class TableDraw {
  public:
-  RandomDraw(const BareList& list) : table_(list.slots, list.weights) {}
-  auto Start(int thread) const {
-    return [this, random = Random(static_cast<std::uint64_t>(thread) + 1)]() mutable { return table_.Pick(random.Next()); };
-  }
-
- private:
-  AliasTable table_;
-};
-
-// The schedule while the policy has one, by its default cap, else its low-discrepancy order.
-class RoundRobinDraw {
- public:
-  RoundRobinDraw(const BareList& list) {
-    auto schedule = SmoothSchedule::Make(SmoothAutomaton(list.weights), 4096);
-    if (!schedule) {
-      order_ = SpreadOrder(list.slots, list.weights);
-    } else {
+  TableDraw(const std::string& policy, const BareList& list) {
+    if (policy == "random") {
+      alias_ = AliasTable(list.slots, list.weights);
+      table_ = DrawTable::Alias(alias_);
+    } else if (policy == "consistenthash") {
+      std::vector<std::string> texts;
+      for (const std::uint32_t slot : list.slots) texts.push_back(AddressOf(static_cast<int>(slot)));
+      const std::vector<std::string_view> addresses(texts.begin(), texts.end());
+      ring_ = HashRing(addresses, 160);
+      table_ = DrawTable::Ring(ring_, list.slots);
+    } else if (auto schedule = SmoothSchedule::Make(SmoothAutomaton(list.weights), 4096)) {
       steps_.assign(schedule->steps().begin(), schedule->steps().end());
-      loop_ = schedule->loop();
+      turns_ = {steps_, schedule->loop()};
+      table_ = DrawTable::Turns(turns_, cells_.data());
+    } else {
+      order_ = SpreadOrder(list.slots, list.weights);
+      table_ = DrawTable::Turns(order_, cells_.data());
     }
+    for (TurnCell& cell : cells_) cell.position.store(0, std::memory_order_relaxed);
   }
-  bool scheduled() const { return !steps_.empty(); }
-  auto Start(int) const {
-    return [this, position = std::uint64_t{0}]() mutable {
-      const std::uint32_t slot = steps_[position];
-      position = position + 1 == steps_.size() ? loop_ : position + 1;
-      return slot;
-    };
-  }
-  auto StartLong(int thread) const {
-    return [this, position = Mix64(static_cast<std::uint64_t>(thread))]() mutable {
-      const std::uint32_t slot = order_.At(position);
-      position = SpreadOrder::Next(position);
-      return slot;
-    };
-  }
+  TableDraw(const TableDraw&) = delete;
+  TableDraw& operator=(const TableDraw&) = delete;
 
- private:
-  std::vector<std::uint32_t> steps_;
-  std::uint64_t loop_ = 0;
-  SpreadOrder order_;
-};
-
-class RingDraw {
- public:
-  RingDraw(int n) {
-    std::vector<std::string> texts;
-    for (int i = 0; i < n; ++i) texts.push_back(AddressOf(i));
-    const std::vector<std::string_view> addresses(texts.begin(), texts.end());
-    ring_ = HashRing(addresses, 160);
-  }
   auto Start(int thread) const {
+    return [this, thread = static_cast<std::uint32_t>(thread), random = Random(static_cast<std::uint64_t>(thread) + 1)]() mutable {
+      return table_.Pick(random, thread, std::nullopt);
+    };
+  }
+  // With another hash key each time.
+  auto StartHashed(int thread) const {
     return [this, random = Random(static_cast<std::uint64_t>(thread) + 1)]() mutable {
-      return ring_.Owner(static_cast<std::uint32_t>(random.Next()));
+      return table_.Pick(random, 0, static_cast<std::uint32_t>(random.Next()));
     };
   }
 
  private:
+  DrawTable table_;
+  AliasTable alias_;
   HashRing ring_;
+  std::vector<Slot> steps_;
+  TurnLoop turns_;
+  SpreadOrder order_;
+  std::array<TurnCell, kTurnCells> cells_;
 };
 
-// The less active of two draws; of all while that is exact. The policy keeps its loop to itself: this is the same one.
-class LeastActiveDraw {
+// Least active beyond its exact range, which has no DrawTable: the less active of two draws.
+class LessOfTwoDraw {
  public:
-  explicit LeastActiveDraw(const BareList& list) : table_(list.slots, list.weights) {
-    for (const std::uint32_t slot : list.slots) candidates_.push_back({list.pointers[slot], slot, list.weights[slot]});
-  }
+  explicit LessOfTwoDraw(const BareList& list) : pointers_(list.pointers), table_(list.slots, list.weights) {}
   auto Start(int thread) const {
     return [this, random = Random(static_cast<std::uint64_t>(thread) + 1)]() mutable {
-      return candidates_.size() <= 16 ? LeastOfAll(random) : LessOfTwo(random);
+      const std::uint32_t a = table_.Pick(random.Next()), b = table_.Pick(random.Next());
+      return Active(b) < Active(a) ? b : a;
     };
   }
 
  private:
-  struct Candidate {
-    const Record* record;
-    std::uint32_t slot;
-    std::int32_t weight;
-    std::uint32_t active() const { return static_cast<std::uint32_t>(record->word.load(std::memory_order_relaxed) / 4); }
-  };
-  std::uint32_t LessOfTwo(Random& random) const {
-    const Candidate& a = candidates_[table_.Pick(random.Next())];
-    const Candidate& b = candidates_[table_.Pick(random.Next())];
-    return b.active() < a.active() ? b.slot : a.slot;
-  }
-  std::uint32_t LeastOfAll(Random& random) const {
-    constexpr std::uint32_t kNobody = ~0u;
-    std::uint32_t least = ~0u, held = kNobody;
-    std::uint64_t total = 0;
-    for (const Candidate& candidate : candidates_) {
-      const std::uint32_t active = candidate.active();
-      if (active > least) continue;
-      const auto weight = static_cast<std::uint64_t>(candidate.weight);
-      if (active < least || held == kNobody) {
-        least = active;
-        total = weight;
-        held = candidate.slot;
-        continue;
-      }
-      total += weight;
-      const bool replaces = weight != 0 && random.Below(total) < weight;
-      if (replaces) held = candidate.slot;
-    }
-    return held;
-  }
+  std::uint64_t Active(std::uint32_t slot) const { return pointers_[slot]->word.load(std::memory_order_relaxed) / 4; }
 
-  std::vector<Candidate> candidates_;
-  AliasTable table_;
+  const std::vector<Record*> pointers_;
+  const AliasTable table_;
 };
 
 // A draw, and what is done with the record it points to.

@@ -36,6 +36,9 @@ TEST(JudgeTest, TargetsAreLimits) {
 TEST(JudgeTest, NothingIsFasterThanItsFloor) {
   EXPECT_EQ(Judge(Judged(1, 2, DifferenceAtMost(2))), Verdict::kBelowFloor);
   EXPECT_EQ(Judge(Judged(1, 2, DifferenceAtMost(2), "another list")), Verdict::kMet);
+  Row contended = Judged(1, 2, DifferenceAtMost(2));
+  contended.threads = 2;
+  EXPECT_EQ(Judge(contended), Verdict::kMet);
 }
 
 TEST(JudgeTest, RowsThatSpreadSayNothing) {
