@@ -149,14 +149,16 @@ Run RunOnce(const Side& side, std::uint64_t iterations) {
 
 Row Measure(Row row, const Side& candidate, const Side& base, const Effort& effort, double scale) {
   const bool alone = base.body == nullptr;
+  // A long list takes a while to be in the caches again after the other side's run.
+  const double run_ms = row.n >= 10'000 ? std::max(effort.run_ms, 10.0) : effort.run_ms;
   row.threads = candidate.threads;
   row.runs = effort.runs;
   Row best;
   for (int attempt = 1; attempt <= effort.attempts; ++attempt) {
     candidate.body(0, kWarmUp);
-    const std::uint64_t candidate_iterations = Calibrate(candidate, effort.run_ms);
+    const std::uint64_t candidate_iterations = Calibrate(candidate, run_ms);
     if (!alone) base.body(0, kWarmUp);
-    const std::uint64_t base_iterations = alone ? 0 : Calibrate(base, effort.run_ms);
+    const std::uint64_t base_iterations = alone ? 0 : Calibrate(base, run_ms);
     std::vector<double> values, bases, on_cpu;
     const auto run_candidate = [&] {
       const Run run = RunOnce(candidate, candidate_iterations);

@@ -157,7 +157,7 @@ struct Window {
 
 Window PickFor(Directory& directory, milliseconds duration) {
   Window window;
-  window.ticks.reserve(1 << 19);
+  window.ticks.reserve(1 << 20);
   const auto end = steady_clock::now() + duration;
   const Invocation invocation;
   long switches = Switches();
