@@ -19,7 +19,7 @@ configure_and_build() {  # PRESET [-D...] -- [TARGET...]
   cmake --build --preset "$preset" "$@" -- -j "$jobs"
 }
 
-configure_and_build release -DFAIRLEAD_BUILD_TESTS=ON --
+configure_and_build release -DFAIRLEAD_BUILD_TESTS=ON -DFAIRLEAD_BUILD_BENCH=OFF --
 configure_and_build debug -DFAIRLEAD_BUILD_TESTS=ON -- --target sanitized_tests
 configure_and_build tsan -DFAIRLEAD_BUILD_TESTS=ON -- --target sanitized_tests
 
