@@ -128,6 +128,16 @@ TEST_F(AvailabilityTest, DownAndUpWithAnUpdateInBetweenEndsUp) {
   EXPECT_THAT(ListAddresses(), ElementsAre(kA, kB));
 }
 
+TEST_F(AvailabilityTest, UpAfterAnUpdateThatKnewOfADownWhichNobodyHadHeardOf) {
+  Open({"10.0.0.1", "10.0.0.2"});
+  Rules({RuleUrl("=> host!=10.9.9.9")});  // queues the update
+  executor_.Post([this] { Up(kA); });     // comes after it
+  Down(kA);                               // known to the update, heard of after both
+  executor_.RunReady();
+  executor_.Advance(milliseconds(11));
+  EXPECT_THAT(ListAddresses(), ElementsAre(kA, kB));
+}
+
 TEST_F(AvailabilityTest, AnInvokerMayReportWhileItIsMade) {
   protocol_->born_down = {kA};
   protocol_->unavailable = {kA};
