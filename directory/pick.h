@@ -28,6 +28,41 @@ struct RecordingTracer {
 // Draws of a balancer before the pick looks through the leaf itself.
 inline constexpr int kMostDraws = 5;
 
+// The plan of a call; nullptr when there is none yet, which `want` tells the builder. `key` is the caller's to keep
+// its cases in.
+inline const Plan* FindPlan(const DirectoryCore& core, const DirectorySnapshot& snapshot, const Invocation& invocation,
+                            PlanKey& key, bool want) {
+  const auto id = static_cast<std::size_t>(invocation.method);
+  if (id >= snapshot.class_of.size()) return nullptr;  // named after this snapshot was built
+  const std::uint32_t class_index = snapshot.class_of[id];
+  const MethodClass& of = snapshot.classes[class_index];
+  if (of.plan != nullptr) return of.plan.get();
+  if (of.bare_plan != nullptr && invocation.attachments.empty()) return of.bare_plan.get();
+  if (snapshot.runtime.size() > kMaxRuntimeRouters) return nullptr;
+  const RouteCall call{core.methods().Name(invocation.method), invocation};
+  key.method_class = class_index;
+  key.count = 0;
+  for (const std::uint32_t link : snapshot.runtime) key.cases[key.count++] = snapshot.chain[link].Classify(call);
+  const PlanTable* plans = snapshot.plans.load(std::memory_order_acquire);
+  const Plan* plan = plans == nullptr ? nullptr : plans->Find(key);
+  if (plan == nullptr) {
+    if (want) core.Want(key);
+  } else if (!plan->hit.load(std::memory_order_relaxed)) {
+    plan->hit.store(true, std::memory_order_relaxed);
+  }
+  return plan;
+}
+
+// Where a call of a method with runtime rules ends; nullptr when its plan is not built, draws, or says no.
+[[gnu::noinline]] inline const Leaf* LeafOfCall(const DirectoryCore& core, const DirectorySnapshot& snapshot,
+                                                const Invocation& invocation) noexcept {
+  PlanKey key;
+  const Plan* plan = FindPlan(core, snapshot, invocation, key, true);
+  if (plan == nullptr || plan->branches.size() != 1) return nullptr;
+  const Leaf* leaf = plan->branches.front().leaf.get();
+  return leaf->selector != nullptr ? leaf : nullptr;
+}
+
 // The policy's choice by its own code. Apart, so that the usual pick needs no stack.
 template <class T>
 [[gnu::noinline]] T* AskSelector(const DirectoryCore& core, const Leaf& leaf, const Invocation& invocation,
@@ -40,15 +75,16 @@ template <class T>
   return by_slot[slot];
 }
 
-// A pick where all calls of the method end in one leaf and nobody in it is down: nearly all picks. nullptr when it is
-// none of those: Picker decides. `by_slot`: the snapshot's invokers or states. REQUIRES: inside a ReadSection
+// A pick that ends in one leaf where nobody is down: nearly all picks. nullptr when it is none of those: Picker decides.
+// `by_slot`: the snapshot's invokers or states. REQUIRES: inside a ReadSection
 template <class T>
 [[gnu::always_inline]] inline T* PickDirectly(const DirectoryCore& core, const DirectorySnapshot& snapshot,
                                               const Invocation& invocation, T* const* by_slot) {
   const auto method = static_cast<std::size_t>(invocation.method);
   if (method >= snapshot.usual.methods) [[unlikely]] return nullptr;
+  if (!snapshot.usual.NobodyWentDown()) [[unlikely]] return nullptr;
   const Leaf* leaf = snapshot.usual.leaves[method];
-  if (leaf == nullptr || !snapshot.usual.NobodyWentDown()) [[unlikely]] return nullptr;
+  if (leaf == nullptr && (leaf = LeafOfCall(core, snapshot, invocation)) == nullptr) [[unlikely]] return nullptr;
   const std::uint32_t thread = ThreadSlotInSection();
   // The generator stays in registers: only a policy without a table is handed its address.
   Random random(core.LoadRandom(thread));
@@ -80,8 +116,9 @@ class Picker {
   template <class Take>
   absl::StatusOr<InvokerState*> Run(Take&& take) {
     if (!snapshot_.status.ok()) return snapshot_.status;
-    const Plan* plan = FindPlan();
-    if constexpr (Tracer::kRecords) tracer_.recorder.Planned(plan, key_.count == 0 ? "class" : "hit");
+    PlanKey key;
+    const Plan* plan = FindPlan(core_, snapshot_, invocation_, key, !Tracer::kRecords);
+    if constexpr (Tracer::kRecords) tracer_.recorder.Planned(plan, key.count == 0 ? "class" : "hit");
     if (plan != nullptr) {
       const Leaf& leaf = DrawLeaf(*plan);
       if (leaf.selector == nullptr) return leaf.error;
@@ -119,30 +156,6 @@ class Picker {
   }
 
  private:
-  const Plan* FindPlan() {
-    const auto id = static_cast<std::size_t>(invocation_.method);
-    if (id >= snapshot_.class_of.size()) return nullptr;  // named after this snapshot was built
-    const std::uint32_t class_index = snapshot_.class_of[id];
-    const MethodClass& of = snapshot_.classes[class_index];
-    if (of.plan != nullptr) return of.plan.get();
-    if (of.bare_plan != nullptr && invocation_.attachments.empty()) return of.bare_plan.get();
-    if (snapshot_.runtime.size() > kMaxRuntimeRouters) return nullptr;
-    const std::string_view method = core_.methods().Name(invocation_.method);
-    key_.method_class = class_index;
-    key_.count = 0;
-    for (const std::uint32_t link : snapshot_.runtime) {
-      key_.cases[key_.count++] = snapshot_.chain[link].Classify({method, invocation_});
-    }
-    const PlanTable* plans = snapshot_.plans.load(std::memory_order_acquire);
-    const Plan* plan = plans == nullptr ? nullptr : plans->Find(key_);
-    if (plan == nullptr) {
-      if constexpr (!Tracer::kRecords) core_.Want(key_);
-    } else if (!plan->hit.load(std::memory_order_relaxed)) {
-      plan->hit.store(true, std::memory_order_relaxed);
-    }
-    return plan;
-  }
-
   const Leaf& DrawLeaf(const Plan& plan) {
     if constexpr (Tracer::kRecords) {
       // The steps the plan was built from, taken again one by one; they lead to one of its leaves.
@@ -251,7 +264,6 @@ class Picker {
   const std::uint32_t thread_;
   Random random_;
   PickContext context_;
-  PlanKey key_;
 };
 
 }  // namespace fairlead::internal

@@ -102,7 +102,7 @@ void BuildMissing(DirectorySnapshot& snapshot, PlanBuilder& builder, const std::
   }
 }
 
-// Methods whose calls all end in one leaf need nothing looked up.
+// Methods whose calls all end in one leaf need nothing looked up. After the plans are built.
 void MarkDirect(DirectorySnapshot& snapshot) {
   if (!snapshot.status.ok()) return;
   for (const std::uint32_t class_index : snapshot.class_of) {
@@ -177,6 +177,7 @@ std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const Meth
   }
   BuildMissing(*snapshot, builder, wanted, plans);
   snapshot->plans.store(new PlanTable(std::move(plans)), std::memory_order_relaxed);
+  MarkDirect(*snapshot);
   return snapshot;
 }
 
