@@ -36,7 +36,8 @@ struct PlanKey {
     // One multiplication a case: this is computed at each call that has runtime rules.
     std::uint64_t hash = method_class;
     for (std::uint32_t i = 0; i < count; ++i) hash = hash * 0x9e3779b97f4a7c15u + cases[i];
-    return Mix64(hash);
+    hash *= 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
   }
 };
 

@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "fairlead/base/strings.h"
+
 namespace fairlead {
 
 // A method's number within one Directory (Directory::Method); kAny = no rule or policy names it.
@@ -34,7 +36,7 @@ struct Invocation {
   // nullptr when absent; the last of equal keys wins. Linear in the attachments.
   const std::string_view* FindAttachment(std::string_view key) const {
     for (std::size_t i = attachments.size(); i-- > 0;) {
-      if (attachments[i].key == key) return &attachments[i].value;
+      if (SameText(attachments[i].key, key)) return &attachments[i].value;
     }
     return nullptr;
   }

@@ -31,6 +31,7 @@ class ConditionRouter::Table final : public RouteTable {
   Table(std::shared_ptr<const Program> program, const RouteInput& input, const Table* previous)
       : program_(std::move(program)),
         applies_(program_->options.enabled && program_->call.MatchesConsumer(input.consumer.parts())) {
+    if (applies_) call_ = &program_->call;
     if (!applies_ || !program_->rule.then) return;
     const Conditions& then = *program_->rule.then;
     const UrlParts& consumer = input.consumer.parts();
@@ -49,7 +50,7 @@ class ConditionRouter::Table final : public RouteTable {
   std::uint32_t cases() const override { return applies_ ? 2 : 1; }
 
   RouteCase Classify(const RouteCall& call) const override {
-    return applies_ && program_->call.MatchesCall(call) ? kApplies : kPasses;
+    return call_ != nullptr && call_->MatchesCall(call) ? kApplies : kPasses;
   }
 
   void Route(RouteCase which, const InvokerSet& in, Outcomes& out) const override {
@@ -74,6 +75,7 @@ class ConditionRouter::Table final : public RouteTable {
  private:
   const std::shared_ptr<const Program> program_;
   const bool applies_;                                // what the rule says of the consumer's url holds
+  const CallMatcher* call_ = nullptr;                 // nullptr: no call can match
   std::shared_ptr<const ProviderMatcher> providers_;  // nullptr when the mask is not needed
   InvokerSet mask_;
 };

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "fairlead/base/strings.h"
+
 namespace fairlead {
 namespace {
 
@@ -102,9 +104,7 @@ bool ValueMatcher::Alternatives::Has(std::string_view value) const {
     return std::binary_search(equalities_.begin(), equalities_.end(), value, std::less<>());
   }
   for (const std::string& text : equalities_) {
-    // Most texts differ in length or in their last letter, which is seen without a call.
-    if (text.size() != value.size()) continue;
-    if (value.empty() || (text.back() == value.back() && text == value)) return true;
+    if (SameText(text, value)) return true;
   }
   return false;
 }
@@ -120,6 +120,11 @@ bool ValueMatcher::Alternatives::Any(std::string_view value) const {
 void ValueMatcher::Finish() {
   matches_.Finish();
   mismatches_.Finish();
+  const bool one_match = mismatches_.empty() && matches_.only() != nullptr;
+  const bool one_mismatch = matches_.empty() && mismatches_.only() != nullptr;
+  if (!one_match && !one_mismatch) return;
+  plain_ = one_match ? Plain::kIs : Plain::kIsNot;
+  text_ = one_match ? *matches_.only() : *mismatches_.only();
 }
 
 }  // namespace fairlead

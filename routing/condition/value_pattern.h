@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fairlead/base/strings.h"
 #include "fairlead/rpc/compat.h"
 
 namespace fairlead {
@@ -59,6 +60,7 @@ class ValueMatcher {
 
   // The rule for a value that exists; one that does not exist never matches, not even mismatches.
   bool Matches(std::string_view value) const {
+    if (plain_ != Plain::kNo) return SameText(value, text_) == (plain_ == Plain::kIs);
     if (mismatches_.Any(value)) return false;
     return matches_.empty() ? !mismatches_.empty() : matches_.Any(value);
   }
@@ -72,6 +74,10 @@ class ValueMatcher {
     void Finish();
     bool Any(std::string_view value) const;
     bool empty() const { return equalities_.empty() && others_.empty(); }
+    // The text, when an equality is all there is; else nullptr.
+    const std::string* only() const {
+      return equalities_.size() == 1 && others_.empty() ? &equalities_.front() : nullptr;
+    }
 
    private:
     static constexpr std::size_t kFew = 8;
@@ -80,7 +86,12 @@ class ValueMatcher {
     std::vector<std::string> equalities_;  // sorted, distinct
     std::vector<ValuePattern> others_;
   };
+  // One text to be or not to be: nearly every condition.
+  enum class Plain : std::uint8_t { kNo, kIs, kIsNot };
+
   Alternatives matches_, mismatches_;
+  Plain plain_ = Plain::kNo;
+  std::string text_;  // unless kNo
 };
 
 }  // namespace fairlead
