@@ -57,7 +57,7 @@ Summary Summarise(std::vector<double> samples) {
   return {Percentile(samples, 0.5), Percentile(samples, 0.75) - Percentile(samples, 0.25)};
 }
 
-bool Row::steady() const { return on_cpu >= kTogether && Quiet(value, quartiles, *this) && Quiet(base, base_quartiles, *this); }
+bool Row::steady() const { return together >= kTogether && Quiet(value, quartiles, *this) && Quiet(base, base_quartiles, *this); }
 
 Verdict Judge(const Row& row) {
   if (row.failed) return Verdict::kMissed;
@@ -127,7 +127,7 @@ Run RunOnce(const Side& side, std::uint64_t iterations) {
   static const int cpus = UsableCpus();
   std::atomic<int> waiting{side.threads};
   const auto count = static_cast<std::size_t>(side.threads);
-  std::vector<double> ns(count), wall(count);
+  std::vector<double> ns(count), begin(count), end(count);
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < count; ++i) {
     threads.emplace_back([&, i] {
@@ -137,14 +137,20 @@ Run RunOnce(const Side& side, std::uint64_t iterations) {
       waiting.fetch_sub(1);
       while (waiting.load() > 0) {
       }
-      const double before = Now(CLOCK_MONOTONIC);
+      begin[i] = Now(CLOCK_MONOTONIC);
       ns[i] = Timed(side.body, thread, iterations);
-      wall[i] = (Now(CLOCK_MONOTONIC) - before) / static_cast<double>(iterations);
+      end[i] = Now(CLOCK_MONOTONIC);
     });
   }
   for (std::thread& thread : threads) thread.join();
-  const double cpu = std::accumulate(ns.begin(), ns.end(), 0.0);
-  return {cpu / side.threads, cpu / std::accumulate(wall.begin(), wall.end(), 0.0)};
+  const auto [first_begin, last_begin] = std::minmax_element(begin.begin(), begin.end());
+  const auto [first_end, last_end] = std::minmax_element(end.begin(), end.end());
+  double together = std::max(0.0, *first_end - *last_begin) / (*last_end - *first_begin);
+  // A thread that was preempted on the way met nobody meanwhile.
+  for (std::size_t i = 0; i < count; ++i) {
+    together = std::min(together, ns[i] * static_cast<double>(iterations) / (end[i] - begin[i]));
+  }
+  return {std::accumulate(ns.begin(), ns.end(), 0.0) / side.threads, together};
 }
 
 Row Measure(Row row, const Side& candidate, const Side& base, const Effort& effort, double scale) {
@@ -159,11 +165,11 @@ Row Measure(Row row, const Side& candidate, const Side& base, const Effort& effo
     const std::uint64_t candidate_iterations = Calibrate(candidate, run_ms);
     if (!alone) base.body(0, kWarmUp);
     const std::uint64_t base_iterations = alone ? 0 : Calibrate(base, run_ms);
-    std::vector<double> values, bases, on_cpu;
+    std::vector<double> values, bases, together;
     const auto run_candidate = [&] {
       const Run run = RunOnce(candidate, candidate_iterations);
       values.push_back(run.ns / scale);
-      on_cpu.push_back(run.on_cpu);
+      together.push_back(run.together);
     };
     for (int run = 0; run < effort.runs; ++run) {
       // Who comes first changes, so that neither always runs in what the other left in the caches.
@@ -172,11 +178,11 @@ Row Measure(Row row, const Side& candidate, const Side& base, const Effort& effo
       if (!alone) {
         const Run of_base = RunOnce(base, base_iterations);
         bases.push_back(of_base.ns / scale);
-        if (base.threads > 1) on_cpu.push_back(of_base.on_cpu);
+        if (base.threads > 1) together.push_back(of_base.together);
       }
       if (!candidate_first) run_candidate();
     }
-    row.on_cpu = Summarise(on_cpu).median;
+    row.together = Summarise(together).median;
     const Summary of_values = Summarise(values);
     row.value = of_values.median;
     row.quartiles = of_values.quartiles;
@@ -187,7 +193,7 @@ Row Measure(Row row, const Side& candidate, const Side& base, const Effort& effo
     }
     row.attempts = attempt;
     // Of attempts that did not settle, the one that came closest.
-    const auto unrest = [](const Row& of) { return std::max({of.spread(), of.base_spread(), 1 - of.on_cpu}); };
+    const auto unrest = [](const Row& of) { return std::max({of.spread(), of.base_spread(), 1 - of.together}); };
     if (attempt == 1 || unrest(row) < unrest(best)) best = row;
     best.attempts = attempt;
     const Verdict verdict = Judge(row);
@@ -196,9 +202,9 @@ Row Measure(Row row, const Side& candidate, const Side& base, const Effort& effo
       break;
     }
   }
-  if (best.on_cpu < kTogether) {
+  if (best.together < kTogether) {
     char text[64];
-    std::snprintf(text, sizeof text, "the threads had a CPU for %.0f%% of the time only", 100 * best.on_cpu);
+    std::snprintf(text, sizeof text, "the threads ran together for %.0f%% of the time only", 100 * best.together);
     best.note += (best.note.empty() ? "" : "; ") + std::string(text);
   }
   return best;

@@ -49,8 +49,8 @@ struct Row {
   int runs = 0, attempts = 0;
   // Relative. Quartiles that lie closer than a fifth of a nanosecond never count as spread.
   double spread_limit = 0.10;
-  // CPU time / wall time of the side with several threads, median: below kTogether they did not really meet.
-  double on_cpu = 1;
+  // Of sides with several threads, median: see Run. Below kTogether they did not really meet.
+  double together = 1;
   bool failed = false;  // a condition of the row did not hold; the note says which
   std::string note{};
 
@@ -68,7 +68,7 @@ inline Row Compared(std::string name, std::int64_t n, std::string against, Targe
   row.target = target;
   return row;
 }
-inline constexpr double kTogether = 0.85;
+inline constexpr double kTogether = 0.8;
 inline const std::string kFloor = "floor";  // a row's `against` that nothing can be faster than
 
 Verdict Judge(const Row& row);
@@ -106,8 +106,8 @@ struct Effort {
 Row Measure(Row row, const Side& candidate, const Side& base, const Effort& effort, double scale = 1);
 
 struct Run {
-  double ns;          // of CPU time, of one iteration, mean over the threads
-  double on_cpu = 1;  // share of the time in which the threads ran, if there are several
+  double ns;            // of CPU time, of one iteration, mean over the threads
+  double together = 1;  // share of the time, from the first thread's start to the last one's end, in which all ran
 };
 Run RunOnce(const Side& side, std::uint64_t iterations);
 

@@ -60,9 +60,9 @@ TEST(JudgeTest, RowsThatSpreadSayNothing) {
 
 TEST(JudgeTest, ThreadsThatDidNotMeetSayNothing) {
   Row row = Judged(100, 99, RatioAtMost(1.5));
-  row.on_cpu = 0.9;
+  row.together = 0.9;
   EXPECT_EQ(Judge(row), Verdict::kMet);
-  row.on_cpu = 0.7;
+  row.together = 0.7;
   EXPECT_EQ(Judge(row), Verdict::kInconclusive);
 }
 
