@@ -5,7 +5,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "fairlead/base/hash.h"
 #include "fairlead/bench/picks.h"
 #include "fairlead/bench/suite.h"
 #include "fairlead/loadbalance/hash_ring.h"
@@ -16,14 +15,11 @@ namespace {
 
 constexpr double kMicro = 1e3, kMilli = 1e6;
 
-// The pass that no change of a list can do without: hash and probe of each text, by the library's own hash.
+// The pass that no change of a list can do without: hash and probe of each text.
 Body BarePass(int n) {
-  struct Hash {
-    std::size_t operator()(const std::string& text) const { return HashBytes(text); }
-  };
   struct Texts {
     std::vector<std::string> texts;
-    std::unordered_set<std::string, Hash> known;
+    std::unordered_set<std::string> known;
   };
   auto all = std::make_shared<Texts>();
   for (int i = 0; i < n; ++i) all->texts.push_back(ProviderText(i));
