@@ -97,6 +97,7 @@ ChainLink::ChainLink(std::shared_ptr<const GuardedRouter> by, const RouteInput& 
 void ChainLink::Route(RouteCase which, const InvokerSet& in, Outcomes& out) const {
   try {
     table->Route(which, in, out);
+    out.Confine(in);
   } catch (...) {
     router->CountFault("Route");
     out = Outcomes();

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 
+#include "fairlead/base/strings.h"
 #include "fairlead/directory/directory_core.h"
 #include "fairlead/directory/pick_trace.h"
 #include "fairlead/directory/plan_builder.h"
@@ -63,16 +65,32 @@ inline const Plan* FindPlan(const DirectoryCore& core, const DirectorySnapshot& 
   return leaf->selector != nullptr ? leaf : nullptr;
 }
 
-// The policy's choice by its own code. Apart, so that the usual pick needs no stack.
+// A choice by a policy's own code, which may be the host's: what it throws, and a slot that is nobody's, end here.
+template <class Choose>
+absl::StatusOr<Slot> ChooseByPolicy(const DirectorySnapshot& snapshot, std::string_view policy, Choose&& choose) {
+  const char* why = "chose a provider that is not there";
+  try {
+    absl::StatusOr<Slot> slot = choose();
+    const auto& states = snapshot.table->states;
+    if (!slot.ok() || (*slot < states.size() && states[*slot] != nullptr)) return slot;
+  } catch (...) {
+    why = "threw";
+  }
+  return absl::InternalError(absl::StrCat("the policy ", Shortened(policy), " ", why));
+}
+
+// The policy's choice by its own code; nullptr when it fails, which Picker tells. Apart, so that the usual pick needs no
+// stack.
 template <class T>
-[[gnu::noinline]] T* AskSelector(const DirectoryCore& core, const Leaf& leaf, const Invocation& invocation,
-                                 T* const* by_slot) noexcept {
+[[gnu::noinline]] T* AskSelector(const DirectoryCore& core, const DirectorySnapshot& snapshot, const Leaf& leaf,
+                                 const Invocation& invocation, T* const* by_slot) noexcept {
   const std::uint32_t thread = ThreadSlot();
   Random random(core.LoadRandom(thread));
   PickContext context{random, thread};
-  const Slot slot = leaf.selector->Select(invocation, context);
+  const absl::StatusOr<Slot> slot = ChooseByPolicy(
+      snapshot, leaf.policy, [&]() -> absl::StatusOr<Slot> { return leaf.selector->Select(invocation, context); });
   core.StoreRandom(thread, random.state());
-  return by_slot[slot];
+  return slot.ok() ? by_slot[*slot] : nullptr;
 }
 
 // A pick that ends in one leaf where nobody is down: nearly all picks. nullptr when it is none of those: Picker decides.
@@ -89,7 +107,7 @@ template <class T>
   // The generator stays in registers: only a policy without a table is handed its address.
   Random random(core.LoadRandom(thread));
   const Slot slot = leaf->draw.Pick(random, thread, invocation.hash_key);
-  if (slot == kNoSlot) return AskSelector(core, *leaf, invocation, by_slot);
+  if (slot == kNoSlot) return AskSelector(core, snapshot, *leaf, invocation, by_slot);
   core.StoreRandom(thread, random.state());
   return by_slot[slot];
 }
@@ -122,14 +140,15 @@ class Picker {
     if (plan != nullptr) {
       const Leaf& leaf = DrawLeaf(*plan);
       if (leaf.selector == nullptr) return leaf.error;
-      if (AnyWillDo()) {
-        InvokerState* state = snapshot_.table->states[leaf.Draw(invocation_, context_)];
-        if (take(state)) return state;
-      }
       if constexpr (Tracer::kRecords) tracer_.recorder.Candidates(leaf.by_rank.size(), leaf.selector->Describe());
       return Choose(
           leaf.by_rank.size(), [&](std::size_t i) { return leaf.by_rank[i].slot; },
-          [&]() -> absl::StatusOr<Slot> { return leaf.selector->Select(invocation_, context_); }, take);
+          [&] {
+            return ChooseByPolicy(snapshot_, leaf.policy, [&]() -> absl::StatusOr<Slot> {
+              return leaf.selector->Select(invocation_, context_);
+            });
+          },
+          take);
     }
     return Walk(take);
   }
@@ -171,7 +190,8 @@ class Picker {
     if (splits.empty()) return {};
     std::uint64_t sum = 0;
     for (const auto& split : splits) sum += split.weight;
-    std::uint64_t draw = splits.size() == 1 || sum == 0 ? 0 : random_.Below(sum);
+    if (sum == 0) return splits[splits.size() == 1 ? 0 : random_.Below(splits.size())].set;
+    std::uint64_t draw = splits.size() == 1 ? 0 : random_.Below(sum);
     for (const auto& split : splits) {
       if (draw < split.weight) return split.set;
       draw -= split.weight;
@@ -200,7 +220,8 @@ class Picker {
         members.size(), [&](std::size_t i) { return members[i].slot; },
         [&]() -> absl::StatusOr<Slot> {
           if (members.size() == 1) return members.front().slot;
-          return (*policy)->SelectUnplanned(input, invocation_, context_);
+          return ChooseByPolicy(snapshot_, policy_name,
+                                [&] { return (*policy)->SelectUnplanned(input, invocation_, context_); });
         },
         take);
   }
@@ -210,11 +231,6 @@ class Picker {
       if (one == id) return true;
     }
     return false;
-  }
-
-  // What is usual: nobody is down, and nobody has been tried.
-  bool AnyWillDo() const {
-    return !Tracer::kRecords && tried_.empty() && snapshot_.usual.NobodyWentDown();
   }
 
   // Draws until a provider is usable; a dead one's share must not go to its neighbour, so after a few draws the

@@ -65,11 +65,6 @@ struct Leaf {
     selector = std::move(made);
     draw = selector->table();
   }
-  // A member's slot, down or not; while nobody is down, the policy's choice. REQUIRES: selector
-  Slot Draw(const Invocation& invocation, PickContext& context) const {
-    const Slot slot = draw.Pick(context.random, context.thread, invocation.hash_key);
-    return slot != kNoSlot ? slot : selector->Select(invocation, context);
-  }
 };
 
 // What to do with a call of one class: one leaf, or a draw between several.

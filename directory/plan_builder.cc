@@ -120,8 +120,11 @@ void PlanBuilder::Expand(std::size_t link, InvokerSet set, double probability, c
   }
   double sum = 0;
   for (const auto& split : outcomes.splits()) sum += split.weight;
+  const auto share = [&](std::uint32_t weight) {
+    return sum == 0 ? 1.0 / static_cast<double>(outcomes.splits().size()) : weight / sum;
+  };
   for (const auto& split : outcomes.splits()) {
-    Expand(link + 1, split.set, probability * split.weight / sum, cases,
+    Expand(link + 1, split.set, probability * share(split.weight), cases,
            split.set.empty() ? describe() : std::string(), drafts);
   }
 }

@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <iterator>
+#include <utility>
 
 #include <nettle/md5.h>
 
@@ -74,14 +74,10 @@ std::uint32_t RingPosition(std::span<const std::string_view> key) {
 }
 
 HashRing::HashRing(std::span<const std::string_view> addresses, std::uint32_t nodes, const HashRing* like,
-                   std::span<const std::uint32_t> known) {
-  std::vector<Point> fresh, kept;
-  std::vector<std::uint32_t> now;  // by member of `like`
-  if (like != nullptr) {
-    std::uint32_t members = 0;
-    for (const Point& point : like->points_) members = std::max(members, point.member + 1);
-    now.resize(members, kUnknown);
-  }
+                   std::span<const std::uint32_t> known)
+    : members_(addresses.size()) {
+  std::vector<std::uint32_t> now(like == nullptr ? 0 : like->members_, kUnknown);  // by member of `like`
+  std::vector<Point> fresh;
   for (std::uint32_t i = 0; i < addresses.size(); ++i) {
     if (like != nullptr && known[i] != kUnknown && now[known[i]] == kUnknown) {
       now[known[i]] = i;
@@ -92,38 +88,34 @@ HashRing::HashRing(std::span<const std::string_view> addresses, std::uint32_t no
     }
   }
   SortByValue(fresh);
+  const std::size_t size = addresses.size() * (nodes / 4 * 4);
+  points_.reserve(size);
+  // About two points a bucket.
+  const unsigned bits = std::clamp(static_cast<unsigned>(std::bit_width(size)), 2u, 31u) - 1;
+  shift_ = 32 - bits;
+  first_.reserve(std::size_t{1} << bits);
   if (like == nullptr) {
-    points_ = std::move(fresh);
+    for (const Point& point : fresh) Append(point);
   } else {
-    for (const Point& point : like->points_) {
-      if (now[point.member] != kUnknown) kept.push_back({point.value, now[point.member]});
+    auto next = fresh.begin();
+    for (const Point& old : like->points_) {
+      const Point point{old.value, now[old.member]};
+      if (point.member == kUnknown) continue;
+      while (next != fresh.end() && next->value < point.value) Append(*next++);
+      Append(point);
     }
-    // Values are in order already; the members of one value are when the ranks have not moved.
-    for (std::size_t begin = 0; begin < kept.size();) {
-      std::size_t end = begin + 1;
-      while (end < kept.size() && kept[end].value == kept[begin].value) ++end;
-      if (end - begin > 1) {
-        std::sort(kept.begin() + static_cast<std::ptrdiff_t>(begin), kept.begin() + static_cast<std::ptrdiff_t>(end),
-                  Before);
-      }
-      begin = end;
-    }
-    points_.reserve(kept.size() + fresh.size());
-    std::merge(kept.begin(), kept.end(), fresh.begin(), fresh.end(), std::back_inserter(points_), Before);
+    while (next != fresh.end()) Append(*next++);
   }
-  BuildIndex();
+  first_.resize(std::size_t{1} << bits, static_cast<std::uint32_t>(points_.size()));
 }
 
-void HashRing::BuildIndex() {
-  // About two points a bucket.
-  const unsigned bits = std::clamp(static_cast<unsigned>(std::bit_width(points_.size())), 2u, 31u) - 1;
-  shift_ = 32 - bits;
-  first_.resize(std::size_t{1} << bits);
-  std::uint32_t at = 0;
-  for (std::size_t bucket = 0; bucket < first_.size(); ++bucket) {
-    const std::uint32_t begin = static_cast<std::uint32_t>(bucket) << shift_;
-    while (at < points_.size() && points_[at].value < begin) ++at;
-    first_[bucket] = at;
+// REQUIRES: no larger value came before.
+void HashRing::Append(const Point& point) {
+  while (first_.size() <= point.value >> shift_) first_.push_back(static_cast<std::uint32_t>(points_.size()));
+  points_.push_back(point);
+  // Points of one value stand in order of their members, whichever list they came from.
+  for (std::size_t at = points_.size() - 1; at > 0 && Before(points_[at], points_[at - 1]); --at) {
+    std::swap(points_[at], points_[at - 1]);
   }
 }
 

@@ -63,11 +63,12 @@ class HashRing {
     while (at < points_.size() && points_[at].value < position) ++at;
     return at == points_.size() ? 0 : at;
   }
-  void BuildIndex();
+  void Append(const Point& point);
 
   std::vector<Point> points_;
   std::vector<std::uint32_t> first_;  // by the high bits of a position: the first point not below their range
   unsigned shift_ = 0;
+  std::size_t members_ = 0;
 };
 
 }  // namespace fairlead

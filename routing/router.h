@@ -45,7 +45,13 @@ class Outcomes {
   };
   void Keep(InvokerSet set) { splits_.push_back({1, std::move(set)}); }
   void Block(std::string why) { why_ = std::move(why); }
+  // When all weights are 0, every set is as likely.
   void Add(std::uint32_t weight, InvokerSet set) { splits_.push_back({weight, std::move(set)}); }
+
+  // Takes out what did not come in, so that a router cannot bring anybody back.
+  void Confine(const InvokerSet& in) {
+    for (Split& split : splits_) split.set &= in;
+  }
 
   // Empty = blocked.
   const std::vector<Split>& splits() const { return splits_; }

@@ -256,5 +256,98 @@ TEST_F(GuardedRouterTest, APolicyThatThrowsFailsItsOwnCallsOnly) {
   EXPECT_THAT(Shares(50), UnorderedElementsAre(Key(kA), Key(kB)));
 }
 
+// Throws, or names nobody's slot, once its table is in use.
+class StrayPolicy final : public LoadBalance {
+ public:
+  class Table final : public Selector {
+   public:
+    explicit Table(bool throws) : throws_(throws) {}
+    Slot Select(const Invocation&, PickContext&) const override {
+      if (throws_) throw std::runtime_error("no choice today");
+      return 4711;
+    }
+    std::string Describe() const override { return "astray"; }
+
+   private:
+    const bool throws_;
+  };
+
+  explicit StrayPolicy(bool throws) : throws_(throws) {}
+  std::string_view name() const override { return "stray"; }
+  absl::StatusOr<std::shared_ptr<const Selector>> Build(const SelectorInput&, const Selector*) const override {
+    return std::make_shared<Table>(throws_);
+  }
+  absl::StatusOr<Slot> SelectUnplanned(const SelectorInput&, const Invocation& invocation,
+                                       PickContext& context) const override {
+    return Table(throws_).Select(invocation, context);
+  }
+
+ private:
+  const bool throws_;
+};
+
+TEST_F(GuardedRouterTest, ASelectorThatGoesAstrayFailsItsOwnCallsOnly) {
+  for (const bool throws : {true, false}) {
+    SCOPED_TRACE(throws);
+    more_policies_ = {std::make_shared<StrayPolicy>(throws)};
+    Start("consumer://10.0.0.9/com.acme.Orders?application=shop");
+    Open({"10.0.0.1?get.loadbalance=stray", "10.0.0.2?get.loadbalance=stray"});
+    const MethodId get = handle_->Method("get");
+    // Before there is a table, and with one.
+    for (int i = 0; i < 2; ++i) {
+      const absl::Status status = handle_->Select({.method = get}).status();
+      EXPECT_EQ(status.code(), absl::StatusCode::kInternal) << status;
+      EXPECT_THAT(std::string(status.message()), HasSubstr(throws ? "stray threw" : "not there"));
+      EXPECT_EQ(handle_->WithSelected({.method = get}, [](const Invoker&) noexcept {}).code(), absl::StatusCode::kInternal);
+      EXPECT_EQ(handle_->Explain({.method = get}).status.code(), absl::StatusCode::kInternal);
+      executor_.RunReady();
+    }
+    EXPECT_THAT(Shares(50), UnorderedElementsAre(Key(kA), Key(kB)));
+  }
+}
+
+// Two sets without a weight, and one of them with a provider that an earlier rule had taken out.
+class WeightlessTable final : public RouteTable {
+ public:
+  std::uint32_t cases() const override { return 2; }
+  RouteCase Classify(const RouteCall&) const override { return 1; }
+  void Route(RouteCase, const InvokerSet& in, Outcomes& out) const override {
+    InvokerSet all;
+    for (Slot slot = 0; slot < 3; ++slot) all.Add(slot);
+    InvokerSet first;
+    first.Add(in.Nth(0));
+    out.Add(0, all - first);
+    out.Add(0, first);
+  }
+  std::string Describe(RouteCase) const override { return "weightless"; }
+};
+class WeightlessRouter final : public Router {
+ public:
+  std::string_view name() const override { return "weightless"; }
+  int order() const override { return 1000; }
+  Reads reads() const override { return Reads::kMethod; }
+  std::shared_ptr<const RouteTable> Compile(const RouteInput&, const RouteTable*) const override {
+    return std::make_shared<WeightlessTable>();
+  }
+};
+class WeightlessFactory final : public RouterFactory {
+ public:
+  absl::StatusOr<std::shared_ptr<const Router>> Create(const Url&, Compat) override {
+    return std::make_shared<WeightlessRouter>();
+  }
+};
+
+TEST_F(GuardedRouterTest, SetsWithoutWeightsAreAlikeAndNobodyIsBroughtBack) {
+  more_routers_["weightless"] = std::make_shared<WeightlessFactory>();
+  Start("consumer://10.0.0.9/com.acme.Orders?application=shop");
+  Open({"10.0.0.1", "10.0.0.2", "10.0.0.3"});
+  Rules({RuleUrl("=> host!=10.0.0.3", "force=true&priority=1"),
+         Parse("route://0.0.0.0/com.acme.Orders?category=routers&router=weightless&rule=x")});
+  executor_.RunReady();
+  const auto shares = Shares(400);
+  EXPECT_THAT(shares, UnorderedElementsAre(Key(kA), Key(kB)));
+  for (const auto& [address, count] : shares) EXPECT_NEAR(count, 200, 80) << address;
+}
+
 }  // namespace
 }  // namespace fairlead
