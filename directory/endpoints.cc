@@ -114,7 +114,6 @@ void Endpoints::Hold(Endpoint& endpoint, const std::shared_ptr<const Wanted>& wa
   if (by_slot_.size() <= slot) {
     by_slot_.resize(slot + 1, nullptr);
     held_.resize(slot + 1);
-    table_.providers.resize(slot + 1);
     table_.states.resize(slot + 1, nullptr);
     table_.invokers.resize(slot + 1, nullptr);
     table_.weights.resize(slot + 1, 0);
@@ -122,7 +121,7 @@ void Endpoints::Hold(Endpoint& endpoint, const std::shared_ptr<const Wanted>& wa
   by_slot_[slot] = &endpoint;
   held_[slot] = {wanted, applied_, 0};
   wanted->slot = slot;
-  table_.providers[slot] = endpoint.provider;
+  table_.providers.Set(slot, endpoint.provider);
   table_.states[slot] = endpoint.state;
   table_.invokers[slot] = &endpoint.state->invoker();
   if (!endpoint.down) valid_.Add(slot);
@@ -157,7 +156,7 @@ void Endpoints::Unlist(Endpoint& endpoint) {
   const Slot slot = endpoint.provider->slot;
   by_slot_[slot] = nullptr;
   held_[slot] = {};
-  table_.providers[slot] = nullptr;
+  table_.providers.Set(slot, nullptr);
   table_.states[slot] = nullptr;
   table_.invokers[slot] = nullptr;
   table_.weights[slot] = 0;
@@ -454,7 +453,13 @@ std::shared_ptr<const InvokerTable> Endpoints::Table() {
     if (next_weight_change_ == 0 || change < next_weight_change_) next_weight_change_ = change;
   });
   warming_ -= warm;
-  return std::make_shared<const InvokerTable>(table_);
+  auto table = std::make_shared<InvokerTable>();
+  table->providers = table_.providers.Share();
+  table->states = table_.states;
+  table->invokers = table_.invokers;
+  table->weights = table_.weights;
+  table->by_rank = table_.by_rank;
+  return table;
 }
 
 InvokerSet Endpoints::Valid() {

@@ -253,7 +253,7 @@ void Updater::ApplyProviders() {
     while (at < std::min(next + 2, before.size()) && !before[at].original.Is(original)) ++at;
     return at < std::min(next + 2, before.size()) ? at : before.size();
   };
-  const auto find = [&](std::size_t place) -> const Made* {
+  const auto find = [&](std::size_t place) -> Made* {
     const Url& original = providers_[place];
     if (const std::size_t at = near(original); at < before.size()) {
       next = at + 1;
@@ -266,7 +266,7 @@ void Updater::ApplyProviders() {
     }
     const auto known = index.find(original);
     if (known == index.end()) return nullptr;
-    const Made& made = before[known->second];
+    Made& made = before[known->second];
     // Equality ignores the timestamp, the base of warm-up, which the effective url must have.
     if (made.original.timestamp_ms() != original.timestamp_ms()) return nullptr;
     next = known->second + 1;
@@ -274,9 +274,9 @@ void Updater::ApplyProviders() {
   };
   for (std::size_t i = 0; i < providers_.size(); ++i) {
     const Url& original = providers_[i];
-    const Made* known = find(i);
+    Made* known = find(i);
     // What could not be used is looked at anew: the host may have thrown when it was asked.
-    made_.push_back(known != nullptr && known->wanted != nullptr ? *known : make(original));
+    made_.push_back(known != nullptr && known->wanted != nullptr ? std::move(*known) : make(original));
     const Made& made = made_.back();
     if (made.wanted != nullptr) {
       list.push_back(made.wanted);

@@ -8,6 +8,7 @@
 
 #include "fairlead/rpc/invoker_set.h"
 #include "fairlead/rpc/invoker_state.h"
+#include "fairlead/rpc/slot_array.h"
 #include "fairlead/url/url.h"
 
 namespace fairlead {
@@ -21,10 +22,12 @@ struct Provider {
   std::string address;  // host:port as written, the text consistent hashing hashes
 };
 
+using ProviderArray = SlotArray<std::shared_ptr<const Provider>>;
+
 // The providers of one snapshot: flat arrays indexed by slot, with the order of the push beside them.
 // Immutable once in a snapshot.
 struct InvokerTable {
-  std::vector<std::shared_ptr<const Provider>> providers;  // by slot; nullptr = hole
+  ProviderArray providers;                                 // by slot; nullptr = hole
   std::vector<InvokerState*> states;                       // by slot; owned by the directory
   std::vector<Invoker*> invokers;                          // by slot: a pick without a lease reads no state
   std::vector<std::int32_t> weights;                       // by slot: effective, for no particular method, at the time

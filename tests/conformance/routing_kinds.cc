@@ -43,15 +43,15 @@ struct Call {
   Invocation view;
 };
 
-std::vector<std::shared_ptr<const Provider>> ProvidersOf(const Json& texts, UrlPool& pool) {
-  std::vector<std::shared_ptr<const Provider>> providers;
+ProviderArray ProvidersOf(const Json& texts, UrlPool& pool) {
+  ProviderArray providers;
   for (const Json& text : texts) {
     auto provider = std::make_shared<Provider>();
     provider->slot = static_cast<Slot>(providers.size());
     provider->original = Url::Of(MustParse(text.get<std::string>()), pool);
     provider->effective = provider->original;
     provider->address = provider->original.parts().Address();
-    providers.push_back(std::move(provider));
+    providers.Set(static_cast<Slot>(providers.size()), std::move(provider));
   }
   return providers;
 }
@@ -72,9 +72,9 @@ Json RouteByRule(const Json& in, const Json& rule, const std::vector<std::pair<s
   }
   std::vector<Slot> by_rank;
   InvokerSet all(providers.size());
-  for (const auto& provider : providers) {
-    by_rank.push_back(provider->slot);
-    all.Add(provider->slot);
+  for (Slot slot = 0; slot < providers.size(); ++slot) {
+    by_rank.push_back(slot);
+    all.Add(slot);
   }
   const Url consumer = Url::Of(MustParse(in.at("consumer").get<std::string>()), pool);
   const auto table = (*router)->Compile({providers, by_rank, &all, consumer, consumer}, nullptr);

@@ -66,8 +66,8 @@ class MischievousRouter final : public Router {
     if (previous != nullptr && dynamic_cast<const MischievousTable*>(previous) == nullptr) std::abort();
     if (mischief_.no_table) return nullptr;
     InvokerSet kept;
-    for (const auto& provider : input.providers) {
-      if (provider != nullptr && provider->original.host() == "10.0.0.1") kept.Add(provider->slot);
+    for (const Slot slot : input.by_rank) {
+      if (input.providers[slot]->original.host() == "10.0.0.1") kept.Add(slot);
     }
     return std::make_shared<MischievousTable>(mischief_, std::move(kept));
   }

@@ -301,7 +301,7 @@ TEST_F(ConditionRouterTest, AReferenceToNothingEqualsAnEmptyValueOnly) {
   empty.params.insert_or_assign("region", "");
   auto provider = std::make_shared<Provider>(*providers_[1]);
   provider->original = Url::Of(std::move(empty), pool_);
-  providers_[1] = provider;
+  providers_.Set(1, provider);
   EXPECT_THAT(Run("=> region=$nosuch"), ElementsAre(1));
 }
 

@@ -23,26 +23,25 @@ class RoutingFixture : public ::testing::Test {
   }
 
   void Provide(const std::vector<std::string>& urls) {
-    providers_.clear();
+    providers_ = ProviderArray();
     by_rank_.clear();
     all_ = InvokerSet();
     for (const std::string& url : urls) Put(static_cast<Slot>(providers_.size()), url);
   }
   void Put(Slot slot, const std::string& url) {
-    if (slot >= providers_.size()) providers_.resize(slot + 1);
-    if (providers_[slot] == nullptr) by_rank_.push_back(slot);
+    if (slot >= providers_.size() || providers_[slot] == nullptr) by_rank_.push_back(slot);
     auto provider = std::make_shared<Provider>();
     provider->slot = slot;
     provider->original = Parse(url);
     // Nothing of the effective url may reach a rule.
     provider->effective = Parse("dubbo://effective:1/none?region=effective");
     provider->address = provider->original.parts().Address();
-    providers_[slot] = std::move(provider);
+    providers_.Set(slot, std::move(provider));
     all_.Add(slot);
   }
   void Take(Slot slot) {
     if (slot >= providers_.size() || providers_[slot] == nullptr) return;
-    providers_[slot] = nullptr;
+    providers_.Set(slot, nullptr);
     std::erase(by_rank_, slot);
     all_.Remove(slot);
   }
@@ -73,7 +72,7 @@ class RoutingFixture : public ::testing::Test {
 
   UrlPool pool_;
   Url consumer_ = Parse("consumer://10.0.0.9/s.A?application=shop&region=hz");
-  std::vector<std::shared_ptr<const Provider>> providers_;
+  ProviderArray providers_;
   std::vector<Slot> by_rank_;
   InvokerSet all_;
   std::string why_;  // of the last Route that blocked
