@@ -77,6 +77,7 @@ class RingSelector final : public Selector {
       : parameters_(std::move(parameters)) {
     std::vector<std::string_view> addresses;
     addresses.reserve(input.by_rank.size());
+    addresses_.reserve(input.by_rank.size());
     owners_.reserve(input.by_rank.size());
     slots_.reserve(input.by_rank.size());
     for (const Member& member : input.by_rank) {
@@ -89,12 +90,21 @@ class RingSelector final : public Selector {
       ring_ = HashRing(addresses, parameters_.nodes);
       return;
     }
+    // Most members are where they were.
+    const std::vector<std::string>& there = replaced->addresses_;
     std::unordered_map<std::string_view, std::uint32_t> before;
-    for (std::uint32_t i = 0; i < replaced->addresses_.size(); ++i) before.emplace(replaced->addresses_[i], i);
     std::vector<std::uint32_t> known;
     known.reserve(addresses.size());
-    for (const std::string_view address : addresses) {
-      const auto found = before.find(address);
+    for (std::uint32_t i = 0; i < addresses.size(); ++i) {
+      if (i < there.size() && there[i] == addresses[i]) {
+        known.push_back(i);
+        continue;
+      }
+      if (before.empty()) {
+        before.reserve(there.size());
+        for (std::uint32_t j = 0; j < there.size(); ++j) before.emplace(there[j], j);
+      }
+      const auto found = before.find(addresses[i]);
       known.push_back(found == before.end() ? HashRing::kUnknown : found->second);
     }
     ring_ = HashRing(addresses, parameters_.nodes, &replaced->ring_, known);

@@ -88,35 +88,39 @@ HashRing::HashRing(std::span<const std::string_view> addresses, std::uint32_t no
     }
   }
   SortByValue(fresh);
-  const std::size_t size = addresses.size() * (nodes / 4 * 4);
-  points_.reserve(size);
   // About two points a bucket.
+  const std::size_t size = addresses.size() * (nodes / 4 * 4);
   const unsigned bits = std::clamp(static_cast<unsigned>(std::bit_width(size)), 2u, 31u) - 1;
   shift_ = 32 - bits;
-  first_.reserve(std::size_t{1} << bits);
+  first_.resize(std::size_t{1} << bits);
   if (like == nullptr) {
-    for (const Point& point : fresh) Append(point);
+    points_ = std::move(fresh);
   } else {
+    points_.resize(size);
+    Point* out = points_.data();
+    // Points of one value stand in order of their members, whichever list they came from.
+    const auto append = [&, begin = out](Point point) {
+      Point* at = out++;
+      while (at != begin && at[-1].value == point.value && at[-1].member > point.member) {
+        *at = at[-1];
+        --at;
+      }
+      *at = point;
+    };
     auto next = fresh.begin();
     for (const Point& old : like->points_) {
-      const Point point{old.value, now[old.member]};
-      if (point.member == kUnknown) continue;
-      while (next != fresh.end() && next->value < point.value) Append(*next++);
-      Append(point);
+      const std::uint32_t member = now[old.member];
+      if (member == kUnknown) continue;
+      while (next != fresh.end() && next->value < old.value) append(*next++);
+      append({old.value, member});
     }
-    while (next != fresh.end()) Append(*next++);
+    while (next != fresh.end()) append(*next++);
   }
-  first_.resize(std::size_t{1} << bits, static_cast<std::uint32_t>(points_.size()));
-}
-
-// REQUIRES: no larger value came before.
-void HashRing::Append(const Point& point) {
-  while (first_.size() <= point.value >> shift_) first_.push_back(static_cast<std::uint32_t>(points_.size()));
-  points_.push_back(point);
-  // Points of one value stand in order of their members, whichever list they came from.
-  for (std::size_t at = points_.size() - 1; at > 0 && Before(points_[at], points_[at - 1]); --at) {
-    std::swap(points_[at], points_[at - 1]);
+  std::uint32_t bucket = 0;
+  for (std::uint32_t at = 0; at < points_.size(); ++at) {
+    for (const std::uint32_t last = points_[at].value >> shift_; bucket <= last; ++bucket) first_[bucket] = at;
   }
+  for (; bucket < first_.size(); ++bucket) first_[bucket] = static_cast<std::uint32_t>(points_.size());
 }
 
 }  // namespace fairlead

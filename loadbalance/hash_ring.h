@@ -63,7 +63,6 @@ class HashRing {
     while (at < points_.size() && points_[at].value < position) ++at;
     return at == points_.size() ? 0 : at;
   }
-  void Append(const Point& point);
 
   std::vector<Point> points_;
   std::vector<std::uint32_t> first_;  // by the high bits of a position: the first point not below their range
