@@ -21,7 +21,7 @@ class FakeProtocol final : public Protocol {
   class FakeInvoker final : public Invoker {
    public:
     FakeInvoker(FakeProtocol& owner, Url url, Availability report)
-        : owner_(owner), url_(std::move(url)), report_(std::move(report)) {}
+        : owner_(owner), url_(std::move(url)), address_(url_.parts().Address()), report_(std::move(report)) {}
     ~FakeInvoker() override {
       poison_ = 0xdead;
       ++owner_.deleted;
@@ -40,13 +40,15 @@ class FakeProtocol final : public Protocol {
       destroyed_ = true;
     }
     const Availability& report() const { return report_; }
-    std::string address() const { return url_.parts().Address(); }
+    // Stays what it was made with, also while Updated runs: any thread.
+    const std::string& address() const { return address_; }
     bool alive() const { return poison_ == 0xbeef; }
     bool was_destroyed() const { return destroyed_; }
 
    private:
     FakeProtocol& owner_;
     Url url_;
+    const std::string address_;
     Availability report_;
     std::atomic<int> poison_{0xbeef};
     std::atomic<bool> destroyed_{false};
