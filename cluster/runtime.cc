@@ -409,7 +409,19 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(Options options) {
   return std::unique_ptr<Runtime>(new Runtime(std::move(core), own_thread));
 }
 
-Runtime::Runtime(std::shared_ptr<Core> core, bool own_thread) : core_(std::move(core)), own_thread_(own_thread) {}
+Runtime::Runtime(std::shared_ptr<Core> core, bool own_thread)
+    : core_(std::move(core)), own_thread_(own_thread), owner_(getpid()) {}
+
+bool Runtime::Forked() const { return getpid() != owner_; }
+
+namespace {
+
+absl::Status DeadInChild() {
+  return absl::FailedPreconditionError(
+      "this runtime was made before a fork and is dead in the child; make one there after the fork");
+}
+
+}  // namespace
 
 Runtime::~Runtime() {
   // Runs End, or, when the host's executor throws the task away, takes the state apart where it stands.
@@ -420,6 +432,11 @@ Runtime::~Runtime() {
       if (!ran) core->Drop();
     }
   };
+  if (Forked()) {
+    // Its threads are not here, and may have held any lock: it is left as it lies.
+    new std::shared_ptr<Core>(std::move(core_));
+    return;
+  }
   const auto core = std::move(core_);
   const std::shared_ptr<Executor> executor = core->executor();
   const auto end = [&](absl::AnyInvocable<void()> over) {
@@ -455,6 +472,7 @@ Runtime::~Runtime() {
 
 absl::StatusOr<std::shared_ptr<Directory>> Runtime::Refer(std::string_view registry, std::string_view consumer,
                                                           std::shared_ptr<Protocol> protocol) {
+  if (Forked()) return DeadInChild();
   if (core_->executor()->RunsHere()) {
     return absl::FailedPreconditionError("Refer would wait for the executor's own thread; use ReferAsync there");
   }
@@ -468,6 +486,7 @@ absl::StatusOr<std::shared_ptr<Directory>> Runtime::Refer(std::string_view regis
 void Runtime::ReferAsync(std::string_view registry, std::string_view consumer, std::shared_ptr<Protocol> protocol,
                          Referred done) {
   if (done == nullptr) return;  // nobody would ever hold the directory
+  if (Forked()) return done(DeadInChild());
   core_->executor()->Post([core = core_, registry = std::string(registry), consumer = std::string(consumer),
                            protocol = std::move(protocol), done = std::move(done)]() mutable {
     core->Refer(registry, consumer, std::move(protocol), std::move(done));
@@ -475,6 +494,7 @@ void Runtime::ReferAsync(std::string_view registry, std::string_view consumer, s
 }
 
 absl::StatusOr<Registration> Runtime::Register(std::string_view registry, std::string_view provider) {
+  if (Forked()) return DeadInChild();
   if (core_->executor()->RunsHere()) {
     return absl::FailedPreconditionError("Register would wait for the executor's own thread; call it on another one");
   }
@@ -488,6 +508,10 @@ absl::StatusOr<Registration> Runtime::Register(std::string_view registry, std::s
 }
 
 void Runtime::Shutdown(nanoseconds deadline, absl::AnyInvocable<void(absl::Status)> done) {
+  if (Forked()) {
+    if (done) done(DeadInChild());
+    return;
+  }
   core_->executor()->Post([core = core_, deadline, done = std::move(done)]() mutable {
     core->Shutdown(deadline, std::move(done));
   });

@@ -77,6 +77,8 @@ class Runtime {
   // `consumer://10.0.0.7/com.acme.Orders?version=1.0.0&loadbalance=roundrobin`. With check=true (default) an
   // unreachable registry is kUnavailable, naming address and time, after the registry's `timeout` (5 000 ms);
   // with check=false it returns at once and heals by itself. Registers a consumer node unless register=false.
+  // Needs the executor to run: with a host's own loop, on another thread, or it waits for ever. In the child of a
+  // fork, where the Runtime is dead, it is kFailedPrecondition.
   absl::StatusOr<std::shared_ptr<Directory>> Refer(std::string_view registry, std::string_view consumer,
                                                    std::shared_ptr<Protocol> protocol);
   // The same without waiting; `done` is called on the executor. Without a `done` nothing happens.
@@ -85,7 +87,7 @@ class Runtime {
 
   // Announces a provider, `dubbo://10.0.0.1:20880/com.acme.Orders?version=1.0.0`: ephemeral unless
   // dynamic=false, in the registry again after a lost session. A `timestamp` is added when there is none.
-  // Waits for the registry when check=true.
+  // Waits for the registry when check=true, and for the executor as Refer does.
   absl::StatusOr<Registration> Register(std::string_view registry, std::string_view provider);
 
   // Ends everything in order: picks answer kCancelled, providers and consumers are unregistered, leases get until
@@ -96,8 +98,10 @@ class Runtime {
  private:
   class Core;
   Runtime(std::shared_ptr<Core> core, bool own_thread);
+  bool Forked() const;
   std::shared_ptr<Core> core_;
   const bool own_thread_;
+  const long owner_;  // the process that made it
 };
 
 }  // namespace fairlead

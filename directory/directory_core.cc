@@ -81,15 +81,28 @@ void DirectoryCore::PollLater() {
 
 void DirectoryCore::AwaitReady(std::chrono::nanoseconds timeout, Directory::Done done) {
   if (done == nullptr) return;
+  // An executor that has ended throws the task away; whoever waits is told all the same.
+  struct Told {
+    std::shared_ptr<DirectoryCore> core;
+    Directory::Done done;
+    ~Told() {
+      if (done) core->Answer(std::move(done), absl::CancelledError("the runtime of the directory has ended"));
+    }
+  };
+  auto told = std::make_unique<Told>();
+  told->core = shared_from_this();
+  told->done = std::move(done);
   timeout = std::max(timeout, std::chrono::nanoseconds::zero());
-  executor_->Post([self = shared_from_this(), timeout, done = std::move(done)]() mutable {
+  executor_->Post([told = std::move(told), timeout]() mutable {
+    const std::shared_ptr<DirectoryCore> self = told->core;
+    Directory::Done waiting = std::exchange(told->done, nullptr);
     if (self->ready_) {
-      self->Answer(std::move(done), absl::IsCancelled(self->Mutable().status) ? self->Mutable().status : absl::OkStatus());
+      self->Answer(std::move(waiting), absl::IsCancelled(self->Mutable().status) ? self->Mutable().status : absl::OkStatus());
       return;
     }
     const std::uint64_t id = self->next_waiter_++;
     Waiter& waiter = self->waiters_[id];
-    waiter.done = std::move(done);
+    waiter.done = std::move(waiting);
     waiter.timer = self->executor_->After(timeout, [raw = self.get(), alive = self->weak_from_this(), id, timeout] {
       const auto core = alive.lock();
       if (core == nullptr) return;

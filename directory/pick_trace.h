@@ -45,7 +45,7 @@ struct PickTrace {
   std::string service, method;
   std::uint64_t snapshot = 0;
   double snapshot_age_seconds = 0;
-  std::size_t providers = 0, live = 0;  // in the list; of them neither down nor draining
+  std::size_t providers = 0, live = 0;  // in the list; of them up when the snapshot was made
   std::vector<std::string> skipped;     // what could not be used: bad children, rules, overrides, failed refers
   std::string registry;                 // state of the registry
   std::vector<RouterStep> routers;      // in order

@@ -41,7 +41,12 @@ TraceRecorder::TraceRecorder(PickTrace& trace, PickTrace::Detail detail, const D
 }
 
 std::string TraceRecorder::Address(Slot slot) const {
-  return Shortened(snapshot_.table->providers[slot]->address, kMostAddress);
+  std::string address = Shortened(snapshot_.table->providers[slot]->address, kMostAddress);
+  // What a registry holds must not write lines of its own.
+  for (char& c : address) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return address;
 }
 
 std::int32_t TraceRecorder::Weight(Slot slot) const {

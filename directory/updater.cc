@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "fairlead/base/hash.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/snapshot_builder.h"
 #include "fairlead/loadbalance/warmup.h"
@@ -180,7 +181,7 @@ void Updater::ApplyOverrides() {
   configurators_ = Configurators::FromUrls(overrides_, config_.local_address, &rejected, &bad_overrides_);
   for (const absl::Status& status : rejected) {
     bad_overrides_.push_back(absl::StrCat("override: ", status.message()));
-    config_.log->Warn("FL-3-4", config_.consumer.ServiceKey(), FromAbsl(status.message()));
+    config_.log->Warn("FL-3-4", Subject(FromAbsl(status.message())), FromAbsl(status.message()));
   }
   consumer_ = configurators_.empty() ? config_.consumer
                                      : Url::Of(configurators_.Apply(config_.consumer.parts()), *config_.pool);
@@ -205,7 +206,7 @@ void Updater::ApplyRules() {
     if (!router.ok()) {
       bad_rules_.push_back(absl::StrCat("rule: ", Shortened(url.ToString()), ": ",
                                         Shortened(FromAbsl(router.status().message()))));
-      config_.log->Warn("FL-3-5", config_.consumer.ServiceKey(), bad_rules_.back());
+      config_.log->Warn("FL-3-5", Subject(bad_rules_.back()), bad_rules_.back());
     } else if (*router != nullptr) {
       routers_.push_back({url, *std::move(router)});
     }
@@ -284,8 +285,16 @@ void Updater::ApplyProviders() {
       bad_providers_.push_back(absl::StrCat(ToAbsl(made.why), ": ", Shortened(original.ToString())));
     }
   }
-  if (!bad_providers_.empty()) config_.log->Warn("FL-3-6", config_.consumer.ServiceKey(), bad_providers_.front());
+  // Of a list that is all bad the first hundred are enough.
+  for (std::size_t i = 0; i < std::min<std::size_t>(bad_providers_.size(), 100); ++i) {
+    config_.log->Warn("FL-3-6", Subject(bad_providers_[i]), bad_providers_[i]);
+  }
   endpoints_->Apply(list);
+}
+
+// Repeats of a line are held back by its subject, so each bad input has one of its own.
+std::string Updater::Subject(std::string_view input) const {
+  return absl::StrCat(Shortened(config_.consumer.ServiceKey(), 100), " ", absl::Hex(HashBytes(input), absl::kZeroPad8));
 }
 
 bool Updater::Speaks(std::string_view protocol) const {
@@ -313,7 +322,7 @@ absl::Status Updater::EmptyStatus() const {
     return absl::UnavailableError(absl::StrCat("no provider of ", service, ": none of the registry's entries can be read"));
   }
   if (providers_.empty()) {
-    return absl::UnavailableError(absl::StrCat("no provider of ", service, " in the registry",
+    return absl::UnavailableError(absl::StrCat("no enabled provider of ", service, " in the registry",
                                                empty_reason_.empty() ? "" : ": ", Shortened(empty_reason_)));
   }
   if (endpoints_->disabled() == providers_.size()) {

@@ -32,7 +32,10 @@ class FilterTable final : public RouteTable {
     if (which == 0 || in.empty()) return out.Keep(in);
     InvokerSet kept = in & masks_[which - 1];
     if (!kept.empty()) return out.Keep(std::move(kept));
-    if (filter_->on_empty() == OnEmpty::kFallBack) return out.Keep(in);
+    if (filter_->on_empty() == OnEmpty::kFallBack) {
+      out.Note("it would keep none, so all stay");
+      return out.Keep(in);
+    }
     out.Block(absl::StrCat(ToAbsl(filter_->name()), " keeps none of ", in.count(),
                            in.count() == 1 ? " provider" : " providers", " (", filter_->Describe(which),
                            ")"));

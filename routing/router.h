@@ -45,6 +45,8 @@ class Outcomes {
   };
   void Keep(InvokerSet set) { splits_.push_back({1, std::move(set)}); }
   void Block(std::string why) { why_ = std::move(why); }
+  // Beside a Keep, for Explain: why the set is what it is.
+  void Note(std::string why) { why_ = std::move(why); }
   // When all weights are 0, every set is as likely.
   void Add(std::uint32_t weight, InvokerSet set) { splits_.push_back({weight, std::move(set)}); }
 

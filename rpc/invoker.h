@@ -30,7 +30,8 @@ class Invoker {
   virtual void Destroy() = 0;
 };
 
-// How an Invoker tells that its connection went up or down. Copyable, any thread, any time, also inside Refer and
+// How an Invoker tells that its connection went up or down. Picks avoid a provider that is down from the next one on,
+// while another is left; when none is, picks go on to it for up to 10 ms, until the tables say so. Copyable, any thread, any time, also inside Refer and
 // after the Runtime has ended: a report about an invoker that is gone is ignored. Costs an atomic operation, holds
 // neither the invoker nor an executor. Picks obey at once; what rules make of it follows within about 10 ms, or
 // immediately when nobody else is left.

@@ -1,6 +1,7 @@
 #include "fairlead/registry/memory/memory_client.h"
 
 #include <chrono>
+#include <utility>
 
 namespace fairlead::internal {
 namespace {
@@ -89,7 +90,10 @@ void MemoryClient::OnSession(RegistryBackend::Session session) {
   connected_ = session == Session::kConnected || session == Session::kReconnected || session == Session::kNew;
   on_session_(session);
   if (!connected_) return;
-  for (auto& [key, watch] : lists_) ReadWatched(key, watch);
+  for (auto& [key, watch] : lists_) {
+    watch.reading = false;  // the answer may have gone with the link
+    ReadWatched(key, watch);
+  }
   if (on_names_) ReadServices();
   for (auto& [place, watch] : configs_) ReadConfig(place.first, place.second, watch);
 }
@@ -108,6 +112,8 @@ void MemoryClient::OnChanged(const RegistryKey& key) {
 }
 
 void MemoryClient::ReadWatched(const RegistryKey& key, ListWatch& watch) {
+  watch.again = std::exchange(watch.reading, true);
+  if (watch.again) return;
   watch.timer.Cancel();
   watch.window.OnRead(context_.clock->SteadyNow());
   store_->Read(id_, key, Guarded([key, id = watch.id](MemoryClient& self, ChildrenAnswer answer) {
@@ -119,8 +125,10 @@ void MemoryClient::OnList(const RegistryKey& key, std::uint64_t id, ChildrenAnsw
   const auto at = lists_.find(key);
   if (at == lists_.end() || at->second.id != id) return;
   ListWatch& watch = at->second;
+  watch.reading = false;
   if (answer.status.ok()) {
     watch.backoff.Reset();
+    if (watch.again && connected_) ReadWatched(key, watch);
   } else if (!connected_) {
     return;  // read again with the session
   } else {

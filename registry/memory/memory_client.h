@@ -53,6 +53,8 @@ class MemoryClient : public std::enable_shared_from_this<MemoryClient> {
     Children on_list;
     BurstWindow window;
     Timer timer;
+    // One read at a time: a burst of changes must not queue as many lists as it has changes.
+    bool reading = false, again = false;
     Backoff backoff{std::chrono::milliseconds(100), std::chrono::milliseconds(200),
                     std::chrono::milliseconds(5000)};
   };

@@ -58,7 +58,10 @@ class ConditionRouter::Table final : public RouteTable {
     if (!program_->rule.then) return out.Block("it allows no provider");
     InvokerSet kept = in & mask_;
     if (!kept.empty()) return out.Keep(std::move(kept));
-    if (!program_->options.force) return out.Keep(in);
+    if (!program_->options.force) {
+      out.Note("no provider satisfies it, so all stay");
+      return out.Keep(in);
+    }
     out.Block(absl::StrCat("force=true and none of ", in.count(),
                            in.count() == 1 ? " provider" : " providers", " satisfies it"));
   }

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <asio/io_context.hpp>
 #include <asio/executor_work_guard.hpp>
@@ -115,6 +117,36 @@ TEST_F(RuntimeTest, ItsEndCutsALongShutdownShort) {
   runtime_.reset();
   EXPECT_EQ(told.code(), absl::StatusCode::kDeadlineExceeded) << told;
   EXPECT_EQ(AddressOf(lease), "10.0.0.1:1");
+}
+
+TEST_F(RuntimeTest, IsDeadInTheChildOfAForkAndSaysSo) {
+  auto orders = *runtime_->Refer(registry_, "consumer://10.0.0.9/com.acme.Orders", protocol_);
+  const pid_t child = fork();
+  if (child == 0) {
+    int wrong = 0;
+    const auto refused = [&](const absl::Status& status) {
+      wrong += status.code() != absl::StatusCode::kFailedPrecondition;
+    };
+    refused(runtime_->Refer(registry_, "consumer://10.0.0.9/com.acme.Orders", protocol_).status());
+    refused(runtime_->Register(registry_, "dubbo://10.0.0.1:1/com.acme.Orders").status());
+    runtime_->ReferAsync(registry_, "consumer://10.0.0.9/com.acme.Orders", protocol_,
+                         [&](absl::StatusOr<std::shared_ptr<Directory>> made) { refused(made.status()); });
+    runtime_->Shutdown(seconds(1), refused);
+    runtime_.reset();
+    _exit(wrong);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(RuntimeTest, WhoWaitsForADirectoryIsToldOfTheEnd) {
+  auto orders = *runtime_->Refer(registry_, "consumer://10.0.0.9/com.acme.Orders", protocol_);
+  runtime_.reset();
+  absl::Status told;
+  orders->AwaitReady(seconds(1), [&](absl::Status status) { told = std::move(status); });
+  EXPECT_EQ(told.code(), absl::StatusCode::kCancelled) << told;
 }
 
 TEST_F(RuntimeTest, AnEndlessDeadlineIsALongOne) {

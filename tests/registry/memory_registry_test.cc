@@ -260,6 +260,16 @@ TEST_F(MemoryRegistryTest, AGivenWindowCollapsesABurstButNotRules) {
   EXPECT_EQ(listener->all.back().urls.size(), 10u);
 }
 
+TEST_F(MemoryRegistryTest, ABurstWithoutAWindowQueuesOneReadAtATime) {
+  const auto listener = Subscribe(OpenMemory(), "consumer://10.0.0.9/a.B?category=providers");
+  listener->Take();
+  const std::uint64_t before = store_->operations(MemoryStore::Operation::kRead);
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(store_->Put(P("p" + std::to_string(i))).ok());
+  Run();
+  EXPECT_LE(store_->operations(MemoryStore::Operation::kRead) - before, 3u);
+  EXPECT_EQ(listener->all.back().urls.size(), 500u);
+}
+
 TEST_F(MemoryRegistryTest, Documents) {
   OpenMemory();
   std::vector<std::string> seen;
