@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <exception>
 #include <set>
 #include <utility>
 
@@ -320,14 +319,12 @@ bool Endpoints::Refer(const std::shared_ptr<const Wanted>& wanted) {
   const auto id = static_cast<ProviderId>(next_id_++);
   auto* state = new InvokerState(id, nullptr, feed_);
   Availability report([state = StateRef(*state)](bool up) { state->Report(up); });
-  absl::StatusOr<std::unique_ptr<Invoker>> invoker = absl::InternalError("Protocol::Refer threw");
-  try {
-    invoker = config_.protocol->Refer(wanted->effective, std::move(report));
-    if (invoker.ok() && *invoker == nullptr) invoker = absl::InternalError("Protocol::Refer returned no invoker");
-  } catch (const std::exception& error) {
-    invoker = absl::InternalError(absl::StrCat("Protocol::Refer threw: ", error.what()));
-  } catch (...) {
-  }
+  absl::StatusOr<std::unique_ptr<Invoker>> invoker = nullptr;
+  CallHost([&] { invoker = config_.protocol->Refer(wanted->effective, std::move(report)); },
+           [&](std::string_view text) {
+             invoker = absl::InternalError(absl::StrCat("Protocol::Refer threw: ", ToAbsl(text)));
+           });
+  if (invoker.ok() && *invoker == nullptr) invoker = absl::InternalError("Protocol::Refer returned no invoker");
   if (!invoker.ok()) {
     config_.log->Warn("FL-3-1", config_.service,
                       absl::StrCat("no invoker for ", Shortened(wanted->original.ToString()), ", tried again later: ",
@@ -514,13 +511,10 @@ absl::AnyInvocable<void()> Endpoints::DrainRemoved() {
 }
 
 void Endpoints::Destroy(InvokerState& state) {
-  try {
-    state.invoker().Destroy();
-  } catch (const std::exception& error) {
-    config_.log->Error("FL-3-3", config_.service, absl::StrCat("Invoker::Destroy threw: ", error.what()));
-  } catch (...) {
-    config_.log->Error("FL-3-3", config_.service, "Invoker::Destroy threw");
-  }
+  CallHost([&] { state.invoker().Destroy(); },
+           [this](std::string_view text) {
+             config_.log->Error("FL-3-3", config_.service, absl::StrCat("Invoker::Destroy threw: ", ToAbsl(text)));
+           });
 }
 
 void Endpoints::Sweep() {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <exception>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 #include "fairlead/base/hash.h"
+#include "fairlead/base/host_call.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/snapshot_builder.h"
 #include "fairlead/loadbalance/warmup.h"
@@ -298,14 +298,12 @@ std::string Updater::Subject(std::string_view input) const {
 }
 
 bool Updater::Speaks(std::string_view protocol) const {
-  try {
-    return config_.protocol->Speaks(protocol);
-  } catch (const std::exception& error) {
-    config_.log->Error("FL-3-8", config_.consumer.ServiceKey(), absl::StrCat("Protocol::Speaks threw: ", error.what()));
-  } catch (...) {
-    config_.log->Error("FL-3-8", config_.consumer.ServiceKey(), "Protocol::Speaks threw");
-  }
-  return false;
+  bool speaks = false;
+  CallHost([&] { speaks = config_.protocol->Speaks(protocol); },
+           [this](std::string_view text) {
+             config_.log->Error("FL-3-8", config_.consumer.ServiceKey(), absl::StrCat("Protocol::Speaks threw: ", ToAbsl(text)));
+           });
+  return speaks;
 }
 
 Url Updater::Effective(const Url& original) const {
