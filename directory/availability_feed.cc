@@ -19,7 +19,7 @@ void AvailabilityFeed::Changed(InvokerState& state) noexcept {
       });
     }
   } catch (...) {
-    // Without memory the tables follow late; picks go by the state itself.
+    // Without memory the tables follow with the next change; until then picks may meet the provider.
     state.Heard();
   }
 }

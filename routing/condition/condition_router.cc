@@ -30,9 +30,9 @@ class ConditionRouter::Table final : public RouteTable {
 
   Table(std::shared_ptr<const Program> program, const RouteInput& input, const Table* previous)
       : program_(std::move(program)),
-        applies_(program_->options.enabled && program_->call.MatchesConsumer(input.consumer.parts())) {
-    if (applies_) call_ = &program_->call;
-    if (!applies_ || !program_->rule.then) return;
+        call_(program_->options.enabled && program_->call.MatchesConsumer(input.consumer.parts()) ? &program_->call
+                                                                                                   : nullptr) {
+    if (call_ == nullptr || !program_->rule.then) return;
     const Conditions& then = *program_->rule.then;
     const UrlParts& consumer = input.consumer.parts();
     const bool same_rule =
@@ -47,7 +47,7 @@ class ConditionRouter::Table final : public RouteTable {
     });
   }
 
-  std::uint32_t cases() const override { return applies_ ? 2 : 1; }
+  std::uint32_t cases() const override { return call_ != nullptr ? 2 : 1; }
 
   RouteCase Classify(const RouteCall& call) const override {
     return call_ != nullptr && call_->MatchesCall(call) ? kApplies : kPasses;
@@ -68,7 +68,7 @@ class ConditionRouter::Table final : public RouteTable {
 
   std::string Describe(RouteCase which) const override {
     const char* what = !program_->options.enabled ? " is disabled"
-                       : !applies_                ? " does not apply to this consumer"
+                       : call_ == nullptr         ? " does not apply to this consumer"
                        : which == kPasses         ? " does not apply to this call"
                        : program_->options.force  ? " applies, force=true"
                                                   : " applies, force=false";
@@ -77,8 +77,7 @@ class ConditionRouter::Table final : public RouteTable {
 
  private:
   const std::shared_ptr<const Program> program_;
-  const bool applies_;                                // what the rule says of the consumer's url holds
-  const CallMatcher* call_ = nullptr;                 // nullptr: no call can match
+  const CallMatcher* const call_;                     // nullptr: what the rule says of the consumer's url does not hold
   std::shared_ptr<const ProviderMatcher> providers_;  // nullptr when the mask is not needed
   InvokerSet mask_;
 };
