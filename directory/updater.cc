@@ -179,10 +179,11 @@ void Updater::ApplyOverrides() {
   bad_overrides_.clear();
   std::vector<absl::Status> rejected;
   configurators_ = Configurators::FromUrls(overrides_, config_.local_address, &rejected, &bad_overrides_);
-  for (const absl::Status& status : rejected) {
-    bad_overrides_.push_back(absl::StrCat("override: ", status.message()));
-    config_.log->Warn("FL-3-4", Subject(FromAbsl(status.message())), FromAbsl(status.message()));
-  }
+  std::vector<std::string> lines;
+  for (const absl::Status& status : rejected) lines.push_back(absl::StrCat("override: ", status.message()));
+  WarnOfEach("FL-3-4", lines);
+  // Those without effect, which are there already, are nothing to warn of.
+  bad_overrides_.insert(bad_overrides_.end(), lines.begin(), lines.end());
   consumer_ = configurators_.empty() ? config_.consumer
                                      : Url::Of(configurators_.Apply(config_.consumer.parts()), *config_.pool);
   made_.clear();
@@ -206,11 +207,11 @@ void Updater::ApplyRules() {
     if (!router.ok()) {
       bad_rules_.push_back(absl::StrCat("rule: ", Shortened(url.ToString()), ": ",
                                         Shortened(FromAbsl(router.status().message()))));
-      config_.log->Warn("FL-3-5", Subject(bad_rules_.back()), bad_rules_.back());
     } else if (*router != nullptr) {
       routers_.push_back({url, *std::move(router)});
     }
   }
+  WarnOfEach("FL-3-5", bad_rules_);
   std::stable_sort(routers_.begin(), routers_.end(),
                    [](const Rule& a, const Rule& b) { return a.router->order() < b.router->order(); });
 }
@@ -285,16 +286,17 @@ void Updater::ApplyProviders() {
       bad_providers_.push_back(absl::StrCat(ToAbsl(made.why), ": ", Shortened(original.ToString())));
     }
   }
-  // Of a list that is all bad the first hundred are enough.
-  for (std::size_t i = 0; i < std::min<std::size_t>(bad_providers_.size(), 100); ++i) {
-    config_.log->Warn("FL-3-6", Subject(bad_providers_[i]), bad_providers_[i]);
-  }
+  WarnOfEach("FL-3-6", bad_providers_);
   endpoints_->Apply(list);
 }
 
-// Repeats of a line are held back by its subject, so each bad input has one of its own.
-std::string Updater::Subject(std::string_view input) const {
-  return absl::StrCat(Shortened(config_.consumer.ServiceKey(), 100), " ", absl::Hex(HashBytes(input), absl::kZeroPad8));
+// Repeats of a line are held back by its subject, so each bad input has one of its own. Of a list that is all bad the
+// first hundred are enough.
+void Updater::WarnOfEach(std::string_view code, const std::vector<std::string>& inputs) const {
+  const std::string service = Shortened(config_.consumer.ServiceKey(), 100);
+  for (std::size_t i = 0; i < std::min<std::size_t>(inputs.size(), 100); ++i) {
+    config_.log->Warn(code, absl::StrCat(service, " ", absl::Hex(HashBytes(inputs[i]), absl::kZeroPad8)), inputs[i]);
+  }
 }
 
 bool Updater::Speaks(std::string_view protocol) const {

@@ -76,7 +76,7 @@ class Updater : public std::enable_shared_from_this<Updater> {
   void ApplyProviders();
   void Publish();
   std::function<void(std::string)> OnFault();
-  std::string Subject(std::string_view input) const;
+  void WarnOfEach(std::string_view code, const std::vector<std::string>& inputs) const;
   bool Speaks(std::string_view protocol) const;
   Url Effective(const Url& original) const;
   absl::Status EmptyStatus() const;
