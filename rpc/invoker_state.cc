@@ -1,75 +1,10 @@
 #include "fairlead/rpc/invoker_state.h"
 
-#include <pthread.h>
-
-#include <cstddef>
-#include <mutex>
-#include <new>
-#include <vector>
-
 #include "fairlead/rpc/lease.h"
 
 namespace fairlead {
 
 static_assert(sizeof(InvokerState) == 64, "one cache line per provider, so that picks of two do not meet");
-
-namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kPooled = false;  // they must see each state's life
-#else
-constexpr bool kPooled = true;
-#endif
-
-// Memory for states, a page at a time. Never destroyed: leases may end after the static objects have.
-class Pages {
- public:
-  static Pages& Get() {
-    static Pages* const pages = new Pages;
-    return *pages;
-  }
-
-  void* Take() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) {
-      total_ += kCells;
-      if (free_.capacity() < total_) free_.reserve(2 * total_);  // so that Give never allocates
-      char* page = static_cast<char*>(::operator new(kPage, std::align_val_t(kPage)));
-      for (std::size_t i = kCells; i-- > 0;) free_.push_back(page + i * sizeof(InvokerState));
-    }
-    void* cell = free_.back();
-    free_.pop_back();
-    return cell;
-  }
-  void Give(void* cell) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(cell);
-  }
-
- private:
-  static constexpr std::size_t kPage = 4096, kCells = kPage / sizeof(InvokerState);
-
-  // A child of a fork must not find the mutex held by a thread that it does not have.
-  Pages() {
-    pthread_atfork([] { Get().mutex_.lock(); }, [] { Get().mutex_.unlock(); }, [] { Get().mutex_.unlock(); });
-  }
-
-  std::mutex mutex_;
-  std::size_t total_ = 0;
-  std::vector<void*> free_;
-};
-
-}  // namespace
-
-void* InvokerState::operator new(std::size_t size) {
-  if (!kPooled) return ::operator new(size, std::align_val_t(alignof(InvokerState)));
-  return Pages::Get().Take();
-}
-
-void InvokerState::operator delete(void* state) noexcept {
-  if (!kPooled) return ::operator delete(state, std::align_val_t(alignof(InvokerState)));
-  Pages::Get().Give(state);
-}
 
 void InvokerState::Report(bool up) {
   std::uint32_t old = health_.load(std::memory_order_relaxed);

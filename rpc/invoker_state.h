@@ -43,10 +43,6 @@ class alignas(64) InvokerState {
       : id_(id), invoker_(std::move(invoker)), listener_(std::move(listener)) {}
   InvokerState(const InvokerState&) = delete;
   InvokerState& operator=(const InvokerState&) = delete;
-  // States live side by side, 64 to a page: a lease writes the line of its provider, and ten thousand lines on as many
-  // pages would cost a walk of the page table each. What a state leaves is used again, never given back.
-  static void* operator new(std::size_t size);
-  static void operator delete(void* state) noexcept;
 
   // Counts one lease; false, with nothing counted, when draining. Called inside a ReadSection that found this
   // state through a snapshot.
