@@ -70,13 +70,14 @@ class TableDraw {
 
   auto Start(int thread) const {
     return [this, thread = static_cast<std::uint32_t>(thread), random = Random(static_cast<std::uint64_t>(thread) + 1)]() mutable {
-      return table_.Pick(random, thread, std::nullopt);
+      if (table_.random()) return table_.PickRandomly(random);
+      return table_.turns() ? table_.PickByTurns(thread) : table_.PickOtherwise(thread, std::nullopt);
     };
   }
   // With another hash key each time.
   auto StartHashed(int thread) const {
     return [this, random = Random(static_cast<std::uint64_t>(thread) + 1)]() mutable {
-      return table_.Pick(random, 0, static_cast<std::uint32_t>(random.Next()));
+      return table_.PickOtherwise(0, static_cast<std::uint32_t>(random.Next()));
     };
   }
 

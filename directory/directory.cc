@@ -37,13 +37,12 @@ absl::StatusOr<InvokerState*> PickFromCurrent(const internal::DirectoryCore& cor
 
 }  // namespace
 
-absl::StatusOr<Lease> Directory::Select(const Invocation& invocation, std::span<const ProviderId> tried) const {
-  const ReadSection section;
-  if (tried.empty()) [[likely]] {
-    const DirectorySnapshot& snapshot = core_->Current();
-    InvokerState* state = internal::PickDirectly(*core_, snapshot, invocation, snapshot.usual.states);
-    if (state != nullptr && state->TryAcquire()) [[likely]] return Lease(state);
-  }
+InvokerState* Directory::LeaseDirectly(const Invocation& invocation) const noexcept {
+  return internal::PickDirectly<internal::Leasing>(*core_, invocation);
+}
+
+absl::StatusOr<Lease> Directory::SelectInSection(const Invocation& invocation,
+                                                 std::span<const ProviderId> tried) const {
   absl::StatusOr<InvokerState*> state =
       PickFromCurrent(*core_, invocation, tried, [](InvokerState* one) { return one->TryAcquire(); });
   if (!state.ok()) return std::move(state).status();
@@ -51,8 +50,7 @@ absl::StatusOr<Lease> Directory::Select(const Invocation& invocation, std::span<
 }
 
 const Invoker* Directory::PickDirectly(const Invocation& invocation) const noexcept {
-  const DirectorySnapshot& snapshot = core_->Current();
-  return internal::PickDirectly(*core_, snapshot, invocation, snapshot.usual.invokers);
+  return internal::PickDirectly<internal::Looking>(*core_, invocation);
 }
 
 absl::StatusOr<const Invoker*> Directory::PickInSection(const Invocation& invocation) const {

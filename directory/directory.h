@@ -56,7 +56,13 @@ class Directory {
 
   // Picks a provider and leases it. `tried`: providers that this call was already sent to; they are avoided
   // while another is left.
-  absl::StatusOr<Lease> Select(const Invocation& invocation, std::span<const ProviderId> tried = {}) const;
+  absl::StatusOr<Lease> Select(const Invocation& invocation, std::span<const ProviderId> tried = {}) const {
+    const ReadSection section;
+    if (tried.empty()) [[likely]] {
+      if (InvokerState* usual = LeaseDirectly(invocation)) [[likely]] return Lease(usual);
+    }
+    return SelectInSection(invocation, tried);
+  }
 
   // Picks without a lease: `use(const Invoker&)` runs inside the read section. It must be noexcept, must not
   // block or suspend and must not keep the reference: for handing a ready connection to a queue.
@@ -95,9 +101,11 @@ class Directory {
   Url consumer() const;
 
  private:
-  // Inside a ReadSection. nullptr: this is not the usual case, PickInSection decides.
+  // Inside a ReadSection. nullptr: this is not the usual case, the other two decide.
   const Invoker* PickDirectly(const Invocation& invocation) const noexcept;
+  InvokerState* LeaseDirectly(const Invocation& invocation) const noexcept;  // acquired
   absl::StatusOr<const Invoker*> PickInSection(const Invocation& invocation) const;
+  absl::StatusOr<Lease> SelectInSection(const Invocation& invocation, std::span<const ProviderId> tried) const;
 
   const std::shared_ptr<internal::DirectoryCore> core_;
   absl::AnyInvocable<void()> on_destroy_;

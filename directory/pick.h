@@ -55,16 +55,6 @@ inline const Plan* FindPlan(const DirectoryCore& core, const DirectorySnapshot& 
   return plan;
 }
 
-// Where a call of a method with runtime rules ends; nullptr when its plan is not built, draws, or says no.
-[[gnu::noinline]] inline const Leaf* LeafOfCall(const DirectoryCore& core, const DirectorySnapshot& snapshot,
-                                                const Invocation& invocation) noexcept {
-  PlanKey key;
-  const Plan* plan = FindPlan(core, snapshot, invocation, key, true);
-  if (plan == nullptr || plan->branches.size() != 1) return nullptr;
-  const Leaf* leaf = plan->branches.front().leaf.get();
-  return leaf->selector != nullptr ? leaf : nullptr;
-}
-
 // A choice by a policy's own code, which may be the host's: what it throws, and a slot that is nobody's, end here.
 template <class Choose>
 absl::StatusOr<Slot> ChooseByPolicy(const DirectorySnapshot& snapshot, std::string_view policy, Choose&& choose) {
@@ -79,37 +69,83 @@ absl::StatusOr<Slot> ChooseByPolicy(const DirectorySnapshot& snapshot, std::stri
   return absl::InternalError(absl::StrCat("the policy ", Shortened(policy), " ", why));
 }
 
-// The policy's choice by its own code; nullptr when it fails, which Picker tells. Apart, so that the usual pick needs no
-// stack.
-template <class T>
-[[gnu::noinline]] T* AskSelector(const DirectoryCore& core, const DirectorySnapshot& snapshot, const Leaf& leaf,
-                                 const Invocation& invocation, T* const* by_slot) noexcept {
+// The policy's choice by its own code; kNoSlot when it fails, which Picker tells.
+[[gnu::noinline]] inline Slot AskSelector(const DirectoryCore& core, const DirectorySnapshot& snapshot,
+                                          const Leaf& leaf, const Invocation& invocation) noexcept {
   const std::uint32_t thread = ThreadSlot();
   Random random(core.LoadRandom(thread));
   PickContext context{random, thread};
   const absl::StatusOr<Slot> slot = ChooseByPolicy(
       snapshot, leaf.policy, [&]() -> absl::StatusOr<Slot> { return leaf.selector->Select(invocation, context); });
   core.StoreRandom(thread, random.state());
-  return slot.ok() ? by_slot[*slot] : nullptr;
+  return slot.ok() ? *slot : kNoSlot;
+}
+
+// REQUIRES: draw.random(). The generator stays in registers.
+[[gnu::always_inline]] inline Slot PickRandomly(const DirectoryCore& core, const DrawTable& draw) {
+  const std::uint32_t thread = ThreadSlotInSection();
+  Random random(core.LoadRandom(thread));
+  const Slot slot = draw.PickRandomly(random);
+  core.StoreRandom(thread, random.state());
+  return slot;
+}
+
+// What a pick gives: the invoker to look at, or the state with a lease counted. `Take` answers nullptr for a provider
+// that it cannot have.
+struct Looking {
+  using Result = Invoker;
+  static Invoker* const* BySlot(const DirectorySnapshot& snapshot) { return snapshot.usual.invokers; }
+  static Invoker* Take(Invoker* invoker) { return invoker; }
+};
+struct Leasing {
+  using Result = InvokerState;
+  static InvokerState* const* BySlot(const DirectorySnapshot& snapshot) { return snapshot.usual.states; }
+  static InvokerState* Take(InvokerState* state) { return state->TryAcquire() ? state : nullptr; }
+};
+
+// A pick of an unusual kind of table, one whose leaf depends on the call, or one that the table leaves to the selector;
+// nullptr when the plan is not built, draws, or says no. Apart, and the last thing that the usual pick may do, so that
+// that one needs no stack.
+template <class For>
+[[gnu::noinline]] typename For::Result* PickOtherwise(const DirectoryCore& core, const DirectorySnapshot& snapshot,
+                                                      const DrawTable& direct,
+                                                      const Invocation& invocation) noexcept {
+  const std::uint32_t thread = ThreadSlotInSection();
+  if (!direct.turns()) {
+    const Slot slot = direct.PickOtherwise(thread, invocation.hash_key);
+    if (slot != kNoSlot) [[likely]] return For::Take(For::BySlot(snapshot)[slot]);
+  }
+  PlanKey key;
+  const Plan* plan = FindPlan(core, snapshot, invocation, key, true);
+  if (plan == nullptr || plan->branches.size() != 1) return nullptr;
+  const Leaf& leaf = *plan->branches.front().leaf;
+  if (leaf.selector == nullptr) return nullptr;
+  Slot slot;
+  if (leaf.draw.random()) {
+    slot = PickRandomly(core, leaf.draw);
+  } else {
+    slot = leaf.draw.turns() ? leaf.draw.PickByTurns(thread) : leaf.draw.PickOtherwise(thread, invocation.hash_key);
+  }
+  if (slot == kNoSlot) slot = AskSelector(core, snapshot, leaf, invocation);
+  return slot != kNoSlot ? For::Take(For::BySlot(snapshot)[slot]) : nullptr;
 }
 
 // A pick that ends in one leaf where nobody is down: nearly all picks. nullptr when it is none of those: Picker decides.
-// `by_slot`: the snapshot's invokers or states. REQUIRES: inside a ReadSection
-template <class T>
-[[gnu::always_inline]] inline T* PickDirectly(const DirectoryCore& core, const DirectorySnapshot& snapshot,
-                                              const Invocation& invocation, T* const* by_slot) {
+// REQUIRES: inside a ReadSection
+template <class For>
+[[gnu::always_inline]] inline typename For::Result* PickDirectly(const DirectoryCore& core,
+                                                                 const Invocation& invocation) {
+  const DirectorySnapshot& snapshot = core.Current();
   const auto method = static_cast<std::size_t>(invocation.method);
   if (method >= snapshot.usual.methods) [[unlikely]] return nullptr;
   if (!snapshot.usual.NobodyWentDown()) [[unlikely]] return nullptr;
-  const Leaf* leaf = snapshot.usual.leaves[method];
-  if (leaf == nullptr && (leaf = LeafOfCall(core, snapshot, invocation)) == nullptr) [[unlikely]] return nullptr;
-  const std::uint32_t thread = ThreadSlotInSection();
-  // The generator stays in registers: only a policy without a table is handed its address.
-  Random random(core.LoadRandom(thread));
-  const Slot slot = leaf->draw.Pick(random, thread, invocation.hash_key);
-  if (slot == kNoSlot) return AskSelector(core, snapshot, *leaf, invocation, by_slot);
-  core.StoreRandom(thread, random.state());
-  return by_slot[slot];
+  const DrawTable& draw = snapshot.usual.draws[method];
+  if (draw.random()) [[likely]] return For::Take(For::BySlot(snapshot)[PickRandomly(core, draw)]);
+  if (draw.turns()) {
+    const Slot slot = draw.PickByTurns(ThreadSlotInSection());
+    if (slot != kNoSlot) [[likely]] return For::Take(For::BySlot(snapshot)[slot]);
+  }
+  return PickOtherwise<For>(core, snapshot, draw, invocation);
 }
 
 // One pick over one snapshot. Lives on the stack, inside a ReadSection.

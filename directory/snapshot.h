@@ -43,8 +43,8 @@ struct DirectorySnapshot {
 
   // All that nearly every pick reads, on one line; views of what stands below.
   struct alignas(64) Usual {
-    std::size_t methods = 0;               // size of `leaves`
-    const Leaf* const* leaves = nullptr;   // `direct`
+    std::size_t methods = 0;               // size of `draws`
+    const DrawTable* draws = nullptr;      // `direct`
     const DownCount* downs = nullptr;      // while it stands at `downs_seen`, nobody in a leaf is down
     std::uint64_t downs_seen = 0;          // read before `valid`
     Invoker* const* invokers = nullptr;    // table->invokers
@@ -73,7 +73,7 @@ struct DirectorySnapshot {
   bool only_attachments = true;        // no runtime link reads arguments
   std::vector<MethodClass> classes;
   std::vector<std::uint32_t> class_of;  // by MethodId, as far as methods were known
-  std::vector<const Leaf*> direct;      // by MethodId: where all calls of the method end; nullptr = that depends
+  std::vector<DrawTable> direct;  // by MethodId: that of the leaf where all calls of the method end; empty = it depends
   std::vector<std::string> own_methods;  // method names with parameters of their own, sorted
   PolicyLookup policy;
 

@@ -109,10 +109,10 @@ void MarkDirect(DirectorySnapshot& snapshot) {
     const Plan* plan = snapshot.classes[class_index].plan.get();
     const bool one_leaf = plan != nullptr && plan->branches.size() == 1;
     const Leaf* leaf = one_leaf ? plan->branches.front().leaf.get() : nullptr;
-    snapshot.direct.push_back(leaf != nullptr && leaf->selector != nullptr ? leaf : nullptr);
+    snapshot.direct.push_back(leaf != nullptr ? leaf->draw : DrawTable());
   }
   snapshot.usual.methods = snapshot.direct.size();
-  snapshot.usual.leaves = snapshot.direct.data();
+  snapshot.usual.draws = snapshot.direct.data();
 }
 
 }  // namespace

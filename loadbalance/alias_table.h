@@ -23,17 +23,19 @@ class AliasTable {
   // positive, no weight is negative.
   AliasTable(std::span<const std::uint32_t> values, std::span<const std::int32_t> weights);
 
-  // `bits`: 64 uniform random bits.
-  std::uint32_t Pick(std::uint64_t bits) const {
-    const Draw draw = Spread(bits, columns_.size());
-    const Column& column = columns_[draw.index];
-    return column.values[draw.coin >= column.keep];
-  }
-
   struct Column {
     std::uint64_t keep;                   // below it the coin gives values[0], else values[1]
     std::array<std::uint32_t, 2> values;  // equal when the column has one value only
   };
+
+  // `bits`: 64 uniform random bits.
+  std::uint32_t Pick(std::uint64_t bits) const { return PickFrom(columns_, bits); }
+  static std::uint32_t PickFrom(std::span<const Column> columns, std::uint64_t bits) {
+    const Draw draw = Spread(bits, columns.size());
+    const Column& column = columns[draw.index];
+    return column.values[draw.coin >= column.keep];
+  }
+
   std::span<const Column> columns() const { return columns_; }
 
  private:

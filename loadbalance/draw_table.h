@@ -36,7 +36,8 @@ struct TurnLoop {
 };
 
 // A selector's draw as plain data: what a pick does without a virtual call, and what a benchmark takes for its floor.
-// A view: valid as long as the selector that gave it. Thread-safe as that selector is. 32 bytes.
+// It points at the elements themselves, so that a pick has few loads that wait for each other. A view: valid as long
+// as the selector that gave it. Thread-safe as that selector is. 32 bytes. Every pick is constant time.
 //
 // Valid while no member is down; a pick that cannot know asks the selector itself.
 class DrawTable {
@@ -45,54 +46,80 @@ class DrawTable {
   DrawTable() = default;
 
   static DrawTable Uniform(std::span<const Slot> slots) {
-    DrawTable table(Kind::kUniform, slots.data(), nullptr);
-    table.size_ = slots.size();
-    return table;
+    return DrawTable(Kind::kUniform, {slots.data()}, {}, {}, slots.size());
   }
-  static DrawTable Alias(const AliasTable& alias) { return DrawTable(Kind::kAlias, &alias, nullptr); }
-  static DrawTable Turns(const TurnLoop& turns, TurnCell* cells) { return DrawTable(Kind::kTurns, &turns, cells); }
-  static DrawTable Turns(const SpreadOrder& order, TurnCell* cells) { return DrawTable(Kind::kSpread, &order, cells); }
+  static DrawTable Alias(const AliasTable& alias) {
+    return DrawTable(Kind::kAlias, {alias.columns().data()}, {}, {}, alias.columns().size());
+  }
+  static DrawTable Turns(const TurnLoop& turns, TurnCell* cells) {
+    return DrawTable(Kind::kTurns, {turns.steps.data()}, {.cells = cells}, {.loop = turns.loop}, turns.steps.size());
+  }
+  static DrawTable Turns(const SpreadOrder& order, TurnCell* cells) {
+    return DrawTable(Kind::kSpread, {&order}, {.cells = cells}, {}, 0);
+  }
   // `slots`: by member of the ring.
   static DrawTable Ring(const HashRing& ring, std::span<const Slot> slots) {
-    DrawTable table(Kind::kRing, &ring, nullptr);
-    table.slots_ = slots.data();
+    const HashRing::View view = ring.view();
+    DrawTable table(Kind::kRing, {view.points}, {.first = view.first}, {.slots = slots.data()}, view.size);
+    table.shift_ = view.shift;
     return table;
   }
 
-  // A slot; kNoSlot when this call must be put to the selector: there is no table, it is the thread's first turn, or
-  // a hash policy is not given its key. Constant time.
-  [[gnu::always_inline]] inline Slot Pick(Random& random, std::uint32_t thread,
-                                          const std::optional<std::uint32_t>& hash_key) const {
-    // In the order of use, which is quicker than a table of jumps.
-    if (kind_ == Kind::kAlias) return static_cast<const AliasTable*>(data_)->Pick(random.Next());
-    if (kind_ == Kind::kUniform) return static_cast<const Slot*>(data_)[Spread(random.Next(), size_).index];
-    if (kind_ == Kind::kTurns) return TakeTurn(*static_cast<const TurnLoop*>(data_), thread);
+  // Whether a draw takes a random number and nothing else; such a table has a slot for every call.
+  bool random() const { return kind_ <= Kind::kUniform; }
+  // REQUIRES: random()
+  [[gnu::always_inline]] inline Slot PickRandomly(Random& random) const {
+    if (kind_ == Kind::kAlias) {
+      return AliasTable::PickFrom({static_cast<const AliasTable::Column*>(data_), size_}, random.Next());
+    }
+    return static_cast<const Slot*>(data_)[Spread(random.Next(), size_).index];
+  }
+  bool turns() const { return kind_ == Kind::kTurns; }
+  // kNoSlot when it is the thread's first turn, which must be put to the selector. REQUIRES: turns()
+  [[gnu::always_inline]] inline Slot PickByTurns(std::uint32_t thread) const {
+    return TakeTurn(TurnLoop{{static_cast<const Slot*>(data_), size_}, more_.loop}, thread);
+  }
+  // The other tables. kNoSlot when this call must be put to the selector: there is no table, it is the thread's first
+  // turn, or a hash policy is not given its key. REQUIRES: neither random() nor turns()
+  [[gnu::always_inline]] inline Slot PickOtherwise(std::uint32_t thread,
+                                                   const std::optional<std::uint32_t>& hash_key) const {
+    if (kind_ == Kind::kRing && hash_key) {
+      const HashRing::View ring{static_cast<const HashRing::Point*>(data_), with_.first, size_, shift_};
+      return more_.slots[ring.Owner(*hash_key)];
+    }
     if (kind_ == Kind::kSpread) return TakeTurn(*static_cast<const SpreadOrder*>(data_), thread);
-    if (kind_ == Kind::kRing && hash_key) return slots_[static_cast<const HashRing*>(data_)->Owner(*hash_key)];
     return kNoSlot;
   }
 
  private:
-  enum class Kind : std::uint8_t { kNone, kUniform, kAlias, kTurns, kSpread, kRing };
+  enum class Kind : std::uint8_t { kAlias, kUniform, kTurns, kSpread, kRing, kNone };
+  union With {
+    TurnCell* cells;
+    const std::uint32_t* first;
+  };
+  union More {
+    std::size_t loop;
+    const Slot* slots;
+  };
 
-  DrawTable(Kind kind, const void* data, TurnCell* cells) : kind_(kind), data_(data), cells_(cells) {}
+  DrawTable(Kind kind, const void* data, With with, More more, std::size_t size)
+      : data_(data), with_(with), more_(more), size_(static_cast<std::uint32_t>(size)), kind_(kind) {}
 
   template <class Order>
   Slot TakeTurn(const Order& order, std::uint32_t thread) const {
-    std::atomic<std::uint64_t>& cell = cells_[thread % kTurnCells].position;
+    std::atomic<std::uint64_t>& cell = with_.cells[thread % kTurnCells].position;
     const std::uint64_t position = cell.load(std::memory_order_relaxed);
     if (position == TurnCell::kUnset) return kNoSlot;
     cell.store(order.Next(position), std::memory_order_relaxed);
     return order.At(position);
   }
 
-  Kind kind_ = Kind::kNone;
   const void* data_ = nullptr;
-  union {
-    TurnCell* cells_ = nullptr;
-    std::size_t size_;
-    const Slot* slots_;
-  };
+  With with_{};
+  More more_{};
+  std::uint32_t size_ = 0;
+  Kind kind_ = Kind::kNone;
+  std::uint8_t shift_ = 0;
 };
 
 }  // namespace fairlead

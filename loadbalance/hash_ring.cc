@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 #include <nettle/md5.h>
@@ -56,6 +57,57 @@ void SortByValue(std::vector<HashRing::Point>& points) {
   }
 }
 
+// The first of `points` above the value, not far from their begin as a rule.
+const HashRing::Point* Above(std::span<const HashRing::Point> points, std::uint32_t value) {
+  std::size_t reach = 1;
+  while (reach < points.size() && points[reach].value <= value) reach *= 2;
+  return std::upper_bound(points.data(), points.data() + std::min(reach + 1, points.size()), value,
+                          [](std::uint32_t of, const HashRing::Point& point) { return of < point.value; });
+}
+
+// The points of `old` whose members are still there, by `now` = what has become of each, and the fresh ones, all in
+// order. Returns the end of what was written. Nearly as quick as a copy when few are fresh and members kept their order.
+HashRing::Point* Merge(std::span<const HashRing::Point> old, std::span<const std::uint32_t> now,
+                       std::span<const HashRing::Point> fresh, HashRing::Point* out) {
+  HashRing::Point* const begin = out;
+  // Points of one value stand in order of their members, whichever list they came from.
+  const auto append = [&](HashRing::Point point) {
+    HashRing::Point* at = out++;
+    while (at != begin && at[-1].value == point.value && at[-1].member > point.member) {
+      *at = at[-1];
+      --at;
+    }
+    *at = point;
+  };
+  std::uint32_t latest = 0;
+  bool in_order = true;
+  for (const std::uint32_t member : now) {
+    if (member == HashRing::kUnknown) continue;
+    in_order = in_order && member >= latest;
+    latest = member;
+  }
+  const auto keep = [&](std::span<const HashRing::Point> points) {
+    for (const HashRing::Point& point : points) {
+      const std::uint32_t member = now[point.member];
+      if (in_order) {
+        // Written in any case, and taken back by the next one: a branch would be lost at each that is gone.
+        *out = {point.value, member};
+        out += member != HashRing::kUnknown;
+      } else if (member != HashRing::kUnknown) {
+        append({point.value, member});
+      }
+    }
+  };
+  for (const HashRing::Point& point : fresh) {
+    const auto block = static_cast<std::size_t>(Above(old, point.value) - old.data());
+    keep(old.first(block));
+    old = old.subspan(block);
+    append(point);
+  }
+  keep(old);
+  return out;
+}
+
 }  // namespace
 
 std::array<std::uint32_t, 4> RingPoints(std::string_view address, std::uint32_t index) {
@@ -88,39 +140,30 @@ HashRing::HashRing(std::span<const std::string_view> addresses, std::uint32_t no
     }
   }
   SortByValue(fresh);
-  // About two points a bucket.
-  const std::size_t size = addresses.size() * (nodes / 4 * 4);
-  const unsigned bits = std::clamp(static_cast<unsigned>(std::bit_width(size)), 2u, 31u) - 1;
-  shift_ = 32 - bits;
-  first_.resize(std::size_t{1} << bits);
+  size_ = static_cast<std::uint32_t>(addresses.size() * (nodes / 4 * 4));
+  points_.reset(new Point[size_ + kPadding]);
+  Point* end = points_.get();
   if (like == nullptr) {
-    points_ = std::move(fresh);
+    end = std::copy(fresh.begin(), fresh.end(), end);
   } else {
-    points_.resize(size);
-    Point* out = points_.data();
-    // Points of one value stand in order of their members, whichever list they came from.
-    const auto append = [&, begin = out](Point point) {
-      Point* at = out++;
-      while (at != begin && at[-1].value == point.value && at[-1].member > point.member) {
-        *at = at[-1];
-        --at;
-      }
-      *at = point;
-    };
-    auto next = fresh.begin();
-    for (const Point& old : like->points_) {
-      const std::uint32_t member = now[old.member];
-      if (member == kUnknown) continue;
-      while (next != fresh.end() && next->value < old.value) append(*next++);
-      append({old.value, member});
-    }
-    while (next != fresh.end()) append(*next++);
+    end = Merge(like->points(), now, fresh, end);
   }
-  std::uint32_t bucket = 0;
-  for (std::uint32_t at = 0; at < points_.size(); ++at) {
-    for (const std::uint32_t last = points_[at].value >> shift_; bucket <= last; ++bucket) first_[bucket] = at;
+  std::fill_n(end, kPadding, Point{std::numeric_limits<std::uint32_t>::max(), 0});
+  Index();
+}
+
+void HashRing::Index() {
+  // About two points a bucket.
+  const unsigned bits = std::clamp(static_cast<unsigned>(std::bit_width(size_)), 2u, 31u) - 1;
+  shift_ = static_cast<std::uint8_t>(32 - bits);
+  first_.assign(std::size_t{1} << bits, kUnknown);
+  // Backwards, so that the first point of a bucket has the last word.
+  for (std::uint32_t at = size_; at-- > 0;) first_[points_[at].value >> shift_] = at;
+  std::uint32_t next = size_;
+  for (std::size_t bucket = first_.size(); bucket-- > 0;) {
+    next = first_[bucket] == kUnknown ? next : first_[bucket];
+    first_[bucket] = next;
   }
-  for (; bucket < first_.size(); ++bucket) first_[bucket] = static_cast<std::uint32_t>(points_.size());
 }
 
 }  // namespace fairlead

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -38,35 +39,57 @@ class HashRing {
   // member of the first point at or after it that has one. kUnknown when `look_at_most` points have none.
   template <class Present>
   std::uint32_t Owner(std::uint32_t position, std::size_t look_at_most, Present&& present) const {
-    std::size_t at = LowerBound(position);
+    std::uint32_t at = view().LowerBound(position);
     std::uint32_t owner = kUnknown;
-    for (std::size_t looked = 0; looked < look_at_most && looked < points_.size(); ++looked) {
+    for (std::size_t looked = 0; looked < look_at_most && looked < size_; ++looked) {
       const Point& point = points_[at];
       if (present(point.member)) owner = point.member;
-      if (++at == points_.size()) at = 0;
+      if (++at == size_) at = 0;
       if (owner != kUnknown && points_[at].value != point.value) break;
     }
     return owner;
   }
-  std::uint32_t Owner(std::uint32_t position) const {
-    std::size_t at = LowerBound(position);
-    while (at + 1 < points_.size() && points_[at + 1].value == points_[at].value) ++at;
-    return points_[at].member;
-  }
+  std::uint32_t Owner(std::uint32_t position) const { return view().Owner(position); }
 
-  std::span<const Point> points() const { return points_; }  // ascending by (value, member)
+  // What a look-up reads, for who has the ring's own memory out of the way. Valid as long as the ring.
+  struct View {
+    const Point* points = nullptr;
+    const std::uint32_t* first = nullptr;
+    std::uint32_t size = 0;
+    std::uint8_t shift = 0;
+
+    // The first point at or after the position, around the ring.
+    std::uint32_t LowerBound(std::uint32_t position) const {
+      std::uint32_t at = first[position >> shift];
+      // How many points of a bucket lie below a position is a throw of dice, which a branch for each would lose.
+      for (;;) {
+        std::uint32_t below = 0;
+        for (std::uint32_t i = 0; i < kPadding; ++i) below += points[at + i].value < position;
+        at += below;
+        if (below < kPadding) [[likely]] break;
+      }
+      return at < size ? at : 0;
+    }
+    std::uint32_t Owner(std::uint32_t position) const {
+      std::uint32_t at = LowerBound(position);
+      while (points[at + 1].value == points[at].value && at + 1 < size) [[unlikely]] ++at;
+      return points[at].member;
+    }
+  };
+  View view() const { return {points_.get(), first_.data(), size_, shift_}; }
+
+  std::span<const Point> points() const { return {points_.get(), size_}; }  // ascending by (value, member)
 
  private:
-  // The first point at or after the position, around the ring.
-  std::size_t LowerBound(std::uint32_t position) const {
-    std::size_t at = first_[position >> shift_];
-    while (at < points_.size() && points_[at].value < position) ++at;
-    return at == points_.size() ? 0 : at;
-  }
+  // So many points of the highest value follow the last, so that a look-up may read on.
+  static constexpr std::uint32_t kPadding = 4;
 
-  std::vector<Point> points_;
+  void Index();
+
+  std::unique_ptr<Point[]> points_;
   std::vector<std::uint32_t> first_;  // by the high bits of a position: the first point not below their range
-  unsigned shift_ = 0;
+  std::uint32_t size_ = 0;            // of points_
+  std::uint8_t shift_ = 0;
   std::size_t members_ = 0;
 };
 

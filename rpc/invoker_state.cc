@@ -47,6 +47,8 @@ void InvokerState::Tell(bool down) {
   if (down) listener_->WentDown();
 }
 
+void InvokerState::Refuse() { Release(); }
+
 void InvokerState::End() {
   // The invoker may hold the last report of its own availability.
   std::unique_ptr<Invoker> ended = std::move(invoker_);

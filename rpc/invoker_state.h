@@ -48,8 +48,8 @@ class alignas(64) InvokerState {
   // state through a snapshot.
   bool TryAcquire() {
     const std::uint64_t old = word_.fetch_add(kOneLease, std::memory_order_acquire);
-    if ((old & (kDraining | kAbandoned)) == 0) return true;
-    Release();
+    if ((old & (kDraining | kAbandoned)) == 0) [[likely]] return true;
+    Refuse();
     return false;
   }
   void Release() {
@@ -105,6 +105,7 @@ class alignas(64) InvokerState {
   friend class StateRef;
   ~InvokerState() = default;
 
+  void Refuse();  // takes the count back
   void CountFailure(absl::StatusCode code);
   void Tell(bool down);
   void ForgetFailures() { health_.fetch_and(~kFailures, std::memory_order_relaxed); }
