@@ -46,21 +46,21 @@ class DrawTable {
   DrawTable() = default;
 
   static DrawTable Uniform(std::span<const Slot> slots) {
-    return DrawTable(Kind::kUniform, {slots.data()}, {}, {}, slots.size());
+    return DrawTable(Kind::kUniform, slots.data(), {}, {}, slots.size());
   }
   static DrawTable Alias(const AliasTable& alias) {
-    return DrawTable(Kind::kAlias, {alias.columns().data()}, {}, {}, alias.columns().size());
+    return DrawTable(Kind::kAlias, alias.columns().data(), {}, {}, alias.columns().size());
   }
   static DrawTable Turns(const TurnLoop& turns, TurnCell* cells) {
-    return DrawTable(Kind::kTurns, {turns.steps.data()}, {.cells = cells}, {.loop = turns.loop}, turns.steps.size());
+    return DrawTable(Kind::kTurns, turns.steps.data(), {.cells = cells}, {.loop = turns.loop}, turns.steps.size());
   }
   static DrawTable Turns(const SpreadOrder& order, TurnCell* cells) {
-    return DrawTable(Kind::kSpread, {&order}, {.cells = cells}, {}, 0);
+    return DrawTable(Kind::kSpread, &order, {.cells = cells}, {}, 0);
   }
   // `slots`: by member of the ring.
   static DrawTable Ring(const HashRing& ring, std::span<const Slot> slots) {
     const HashRing::View view = ring.view();
-    DrawTable table(Kind::kRing, {view.points}, {.first = view.first}, {.slots = slots.data()}, view.size);
+    DrawTable table(Kind::kRing, view.points, {.first = view.first}, {.slots = slots.data()}, view.size);
     table.shift_ = view.shift;
     return table;
   }
