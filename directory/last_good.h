@@ -20,8 +20,8 @@ RuleIdentity IdentityOfRule(const UrlParts& url);
 // Of a configurator: ConfiguratorIdentity, which several overrides of one service may share.
 RuleIdentity IdentityOfOverride(const UrlParts& url);
 
-// The rules of one category that stay in force though the registry does not list them any more, because what it lists in
-// their place cannot be used. A rule that is not listed any more stays while a broken one is listed
+// The rules of one category that stay in force though the registry does not list them any more, because what it lists
+// in their place cannot be used. A rule that is not listed any more stays while a broken one is listed
 //   - that has its identity and is named; or
 //   - that came in the very notification which brought the rule's end, and has the rule's identity, or none that could
 //     be told, being no url at all.

@@ -19,8 +19,8 @@ std::string_view OwnMethod(std::string_view key);
 // for an empty value, which is as good as none, and for other keys.
 std::string_view NumberExpected(std::string_view key, std::string_view value);
 
-// What was expected of any policy parameter whose value cannot be used: a number, `hash.nodes` within its bounds, a list
-// of indices, the name of a policy that `policies` knows. Empty when it can, and for keys that no policy reads.
+// What was expected of any policy parameter whose value cannot be used: a number, `hash.nodes` within its bounds, a
+// list of indices, the name of a policy that `policies` knows. Empty when it can, and for keys that no policy reads.
 std::string ValueExpected(std::string_view key, std::string_view value, const PolicyLookup& policies);
 
 }  // namespace fairlead::internal
