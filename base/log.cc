@@ -1,7 +1,11 @@
 #include "fairlead/base/log.h"
 
+#include <algorithm>
+#include <array>
+#include <cinttypes>
 #include <cstdio>
 
+#include "fairlead/base/hash.h"
 #include "fairlead/base/strings.h"
 
 namespace fairlead {
@@ -65,6 +69,17 @@ void Logger::Log(Severity severity, std::string_view code, std::string_view subj
   } catch (...) {
   }
   in_sink_.store(std::thread::id(), std::memory_order_relaxed);
+}
+
+void Logger::WarnOf(std::string_view code, std::string_view about, std::string_view input, std::string_view text) {
+  std::array<char, 17> digits;
+  std::snprintf(digits.data(), digits.size(), "%016" PRIx64, HashBytes(input));
+  // Long subjects are cut, which must not make two of them one.
+  Warn(code, Shortened(about, 100) + " " + digits.data(), text);
+}
+
+void Logger::WarnOfEach(std::string_view code, std::string_view about, const std::vector<std::string>& inputs) {
+  for (std::size_t i = 0; i < std::min(inputs.size(), kMostOfEach); ++i) WarnOf(code, about, inputs[i], inputs[i]);
 }
 
 std::uint64_t Logger::Count(std::string_view code) const {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "fairlead/base/clock.h"
 
@@ -52,6 +53,12 @@ class Logger {
   void Error(std::string_view code, std::string_view subject, std::string_view text) {
     Log(Severity::kError, code, subject, text);
   }
+  // A warning of one bad input among many that `about` has (a service, a path): repeats are held back input by input, so
+  // that no bad input hides behind another. `input` tells it from the others and is never shown.
+  void WarnOf(std::string_view code, std::string_view about, std::string_view input, std::string_view text);
+  // The same of a whole list, whose texts each name an input. Of a list that is all bad the first kMostOfEach are enough.
+  void WarnOfEach(std::string_view code, std::string_view about, const std::vector<std::string>& inputs);
+  static constexpr std::size_t kMostOfEach = 100;
   // How often `code` was logged, limited lines included.
   std::uint64_t Count(std::string_view code) const;
 

@@ -14,6 +14,7 @@
 #include "fairlead/base/host_call.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/cluster/local_address.h"
+#include "fairlead/directory/policy_parameters.h"
 #include "fairlead/directory/registry_directory.h"
 #include "fairlead/registry/failback_registry.h"
 #include "fairlead/registry/registry_key.h"
@@ -268,6 +269,13 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
       return absl::InvalidArgumentError(absl::StrCat(
           "consumer category '", ToAbsl(parts->Param(names::kCategory)),
           "' has no providers; leave it out, or name providers,configurators,routers"));
+    }
+    for (const auto& [key, value] : parts->params) {
+      const bool names_policy = internal::PolicyKey(key) == names::kLoadBalance;
+      if (!names_policy || value.empty()) continue;
+      if (const auto policy = options_.extensions.Policy(value); !policy.ok()) {
+        return absl::Status(policy.status().code(), absl::StrCat("consumer parameter ", key, ": ", policy.status().message()));
+      }
     }
     return Url::Of(*std::move(parts), pool_);
   }

@@ -204,6 +204,28 @@ Configurators Configurators::FromParts(std::vector<UrlParts> urls, std::string_v
   return made;
 }
 
+Configurators Configurators::Without(const SettingCheck& check, std::vector<std::string>& left_out) const {
+  std::vector<Configurator> list(in_order().begin(), in_order().end());
+  const std::size_t before = left_out.size();
+  for (Configurator& one : list) {
+    if (!one.enabled_) continue;
+    const std::size_t all = one.settings_.size();
+    one.settings_.EraseIf([&](std::string_view key, std::string_view value) { return !check(key, value).empty(); });
+    if (one.settings_.size() == all) continue;
+    for (const auto& [key, value] : one.url_.params) {
+      if (one.settings_.contains(key)) continue;
+      const std::string expected = check(key, value);
+      if (expected.empty()) continue;  // no setting at all
+      left_out.push_back(absl::StrCat(Shortened(key, 60), "=", Shortened(value, 60), " is not used, expected ", expected,
+                                      ": ", Shortened(Printable(one.url_))));
+    }
+  }
+  if (left_out.size() == before) return *this;
+  Configurators made;
+  made.state_ = std::make_shared<const State>(State{std::move(list), state_->local_address});
+  return made;
+}
+
 std::span<const Configurator> Configurators::in_order() const {
   if (state_ == nullptr) return {};
   return state_->in_order;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -108,6 +109,13 @@ class Configurators {
   static Configurators FromParts(std::vector<UrlParts> urls, std::string_view local_address,
                                  std::vector<absl::Status>* rejected = nullptr,
                                  std::vector<std::string>* idle = nullptr);
+
+  // Says what was expected of a setting's value when it cannot be used; empty when it can.
+  using SettingCheck = std::function<std::string(std::string_view key, std::string_view value)>;
+  // The same rules, each without those of its settings that `check` has something to say of; what is left of the rule
+  // applies. Of each setting left out `left_out` gets a line naming rule, key, value and what was expected. Rules that
+  // are not enabled are not looked at.
+  Configurators Without(const SettingCheck& check, std::vector<std::string>& left_out) const;
 
   bool empty() const { return in_order().empty(); }
   std::size_t size() const { return in_order().size(); }

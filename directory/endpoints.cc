@@ -1,7 +1,6 @@
 #include "fairlead/directory/endpoints.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "fairlead/base/host_call.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/connection_key.h"
+#include "fairlead/directory/policy_parameters.h"
 #include "fairlead/loadbalance/warmup.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/typed.h"
@@ -24,35 +24,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kProbeFloor{50}, kProbeBase{150}, kProbeCap{30000};
 // Up for so long, a provider that goes down again is a new case.
 constexpr milliseconds kSteady{30000};
-
-constexpr std::array<std::string_view, 5> kPolicyKeys = {names::kWeight, names::kWarmup, names::kLoadBalance,
-                                                         names::kHashNodes, names::kHashArguments};
-
-// "find" of "find.weight"; empty for a key that is not a method's policy parameter.
-std::string_view OwnMethod(std::string_view key) {
-  const std::size_t dot = key.find('.');
-  if (dot == std::string_view::npos || dot == 0) return {};
-  const std::string_view name = key.substr(dot + 1);
-  const bool policy = std::find(kPolicyKeys.begin(), kPolicyKeys.end(), name) != kPolicyKeys.end();
-  return policy ? key.substr(0, dot) : std::string_view();
-}
-
-std::string_view PolicyNamedBy(std::string_view key, std::string_view value) {
-  const bool names_policy = key == names::kLoadBalance || (key.size() > names::kLoadBalance.size() &&
-                                                           key.ends_with(".loadbalance"));
-  return names_policy ? value : std::string_view();
-}
-
-// "weight=heavy"; empty for a number, and for a key that no balancer reads as one.
-std::string UnreadableNumber(std::string_view key, std::string_view value) {
-  const std::size_t dot = key.rfind('.');
-  const std::string_view name = dot == std::string_view::npos ? key : key.substr(dot + 1);
-  if (name != names::kWeight && name != names::kWarmup && name != names::kTimestamp) return {};
-  if (name != names::kWeight && dot != std::string_view::npos) return {};
-  const bool readable = value.empty() || (name == names::kTimestamp ? ParseJavaLong(value).has_value()
-                                                                    : ParseJavaInt(value).has_value());
-  return readable ? std::string() : absl::StrCat(Shortened(key, 60), "=", Shortened(value, 60));
-}
 
 }  // namespace
 
@@ -85,9 +56,10 @@ Endpoints::~Endpoints() {
   }
 }
 
-Endpoints::Wanted::Wanted(Url original_url, Url effective_url)
+Endpoints::Wanted::Wanted(Url original_url, Url effective_url, std::unique_ptr<const std::string> what_was_left_out)
     : original(std::move(original_url)),
       effective(std::move(effective_url)),
+      left_out(std::move(what_was_left_out)),
       key(ConnectionKey(effective.parts())),
       disabled(IsDisabled(effective.parts())) {}
 
@@ -132,21 +104,20 @@ void Endpoints::Hold(Endpoint& endpoint, const std::shared_ptr<const Wanted>& wa
   std::string unreadable;
   for (const auto& [name, value] : wanted->effective.parts().params) {
     if (const std::string_view method = OwnMethod(name); !method.empty()) endpoint.own_methods.emplace_back(method);
-    if (const std::string_view policy = PolicyNamedBy(name, value); !policy.empty()) {
-      endpoint.policies.emplace_back(policy);
-    }
-    if (const std::string number = UnreadableNumber(name, value); !number.empty()) {
-      absl::StrAppend(&unreadable, unreadable.empty() ? "" : ", ", number);
+    if (PolicyKey(name) == names::kLoadBalance && !value.empty()) endpoint.policies.emplace_back(value);
+    if (!NumberExpected(name, value).empty()) {
+      absl::StrAppend(&unreadable, unreadable.empty() ? "no number, the default holds: " : ", ", Shortened(name, 60), "=",
+                      Shortened(value, 60));
     }
   }
+  if (wanted->left_out != nullptr) absl::StrAppend(&unreadable, unreadable.empty() ? "" : "; ", *wanted->left_out);
   CountUses(own_methods_, endpoint.own_methods, true);
   CountUses(policies_, endpoint.policies, true);
   if (unreadable.empty()) {
     unreadable_.erase(slot);
   } else {
-    unreadable_[slot] = absl::StrCat("no number, the default holds: ", Shortened(unreadable), " of ",
-                                     Shortened(endpoint.provider->address));
-    config_.log->Warn("FL-3-9", config_.service, unreadable_[slot]);
+    unreadable_[slot] = absl::StrCat(Shortened(unreadable), " of ", Shortened(endpoint.provider->address));
+    WarnOf("FL-3-9", unreadable_.size(), unreadable_[slot], unreadable_[slot]);
   }
   changed_.Add(slot);
 }
@@ -326,11 +297,11 @@ bool Endpoints::Refer(const std::shared_ptr<const Wanted>& wanted) {
            });
   if (invoker.ok() && *invoker == nullptr) invoker = absl::InternalError("Protocol::Refer returned no invoker");
   if (!invoker.ok()) {
-    config_.log->Warn("FL-3-1", config_.service,
-                      absl::StrCat("no invoker for ", Shortened(wanted->original.ToString()), ", tried again later: ",
-                                   invoker.status().ToString()));
     state->Abandon();
     ReferLater(*wanted, Shortened(FromAbsl(invoker.status().ToString())));
+    WarnOf("FL-3-1", retries_.size(), wanted->key,
+           absl::StrCat("no invoker for ", Shortened(wanted->original.ToString()), ", tried again later: ",
+                        invoker.status().ToString()));
     return false;
   }
   retries_.erase(wanted->key);
@@ -341,6 +312,12 @@ bool Endpoints::Refer(const std::shared_ptr<const Wanted>& wanted) {
   Hold(endpoint, wanted, id, TakeSlot());
   Follow(endpoint);
   return true;
+}
+
+// Each bad provider gets lines of its own, unless too many are bad at a time: the rest share one subject.
+void Endpoints::WarnOf(std::string_view code, std::size_t bad, std::string_view input, std::string_view text) const {
+  if (bad <= Logger::kMostOfEach) return config_.log->WarnOf(code, config_.service, input, text);
+  config_.log->Warn(code, config_.service, text);
 }
 
 void Endpoints::ReferLater(const Wanted& wanted, std::string why) {

@@ -42,9 +42,11 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   // A provider to hold: what was registered, what the consumer makes of it, and what follows from that, computed
   // once for as long as neither changes.
   struct Wanted {
-    Wanted(Url original_url, Url effective_url);
+    Wanted(Url original_url, Url effective_url, std::unique_ptr<const std::string> what_was_left_out = nullptr);
 
     const Url original, effective;
+    // What of the original is not in the effective url because it cannot be used, and why; nullptr = nothing, as usual.
+    const std::unique_ptr<const std::string> left_out;
     const std::string key;  // ConnectionKey(effective)
     const bool disabled;
     // Where it is held, as far as it was last seen to; the executor's, so that a list that is wanted again and again is
@@ -137,6 +139,7 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   void TellUpdated(const Endpoint& endpoint);
   bool Refer(const std::shared_ptr<const Wanted>& wanted);
   bool Revive(const std::shared_ptr<const Wanted>& wanted);
+  void WarnOf(std::string_view code, std::size_t bad, std::string_view input, std::string_view text) const;
   void ReferLater(const Wanted& wanted, std::string why);
   void Hear(AvailabilityFeed::Batch states);
   bool Follow(Endpoint& endpoint);

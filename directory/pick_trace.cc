@@ -20,16 +20,19 @@ std::string PickTrace::ToString() const {
     if (!step.removed.empty()) absl::StrAppend(&text, "    removed: ", absl::StrJoin(step.removed, ", "), "\n");
   }
   if (status.ok()) {
-    absl::StrAppendFormat(&text, "  plan %s, %d candidates  %s  -> %s  weight %d active %d\n", plan, candidates, policy,
-                          chosen, weight, active);
+    absl::StrAppendFormat(&text, "  plan %s, %d candidates  %s  -> %s://%s (id %d)  weight %d active %d\n", plan, candidates,
+                          policy, protocol, chosen, static_cast<std::uint64_t>(provider), weight, active);
     if (!branch.empty()) absl::StrAppend(&text, "  draw: ", branch, "\n");
-    for (const Refusal& one : refused) absl::StrAppend(&text, "  drew ", one.address, ", which is ", one.why, "\n");
+    for (const Refusal& one : refused) {
+      absl::StrAppendFormat(&text, "  drew %s://%s (id %d), which is %s\n", one.protocol, one.address,
+                            static_cast<std::uint64_t>(one.id), one.why);
+    }
   } else {
     absl::StrAppend(&text, "  no provider: ", Shortened(FromAbsl(status.ToString()), 4 * kShownBytes), "\n");
   }
   for (const ProviderLine& one : all) {
-    absl::StrAppendFormat(&text, "  %s  weight %d active %d%s%s", one.address, one.weight, one.active,
-                          one.down ? " down" : "", one.draining ? " draining" : "");
+    absl::StrAppendFormat(&text, "  %s (id %d)  weight %d active %d%s%s", one.url, static_cast<std::uint64_t>(one.id),
+                          one.weight, one.active, one.down ? " down" : "", one.draining ? " draining" : "");
     absl::StrAppend(&text, one.removed_by.empty() ? "" : "  removed by ", one.removed_by, "\n");
   }
   for (const std::string& one : skipped) absl::StrAppend(&text, "  skipped: ", one, "\n");

@@ -26,16 +26,19 @@ struct PickTrace {
     std::string note;                  // why it blocked, or that it drew between several sets
     std::uint64_t faults = 0;          // how often the router threw since its rule came; then everything passes
     std::string first_fault;
-    std::vector<std::string> removed;  // kAll: the addresses it took away, in the order of the list
+    // kAll: whom it took away, in the order of the list: the address, or ProviderLine::url where several have that.
+    std::vector<std::string> removed;
   };
   // A provider that was drawn and not taken.
   struct Refusal {
-    std::string address;
+    std::string protocol, address;
+    ProviderId id = ProviderId::kNone;
     std::string why;  // "down", "tried", "draining"
   };
   struct ProviderLine {
+    std::string url;      // protocol://address, with path, group and version if others of the list have the same
     std::string address;
-    ProviderId id = ProviderId::kNone;
+    ProviderId id = ProviderId::kNone;  // the same in every trace while the provider is listed
     std::int32_t weight = 0;  // effective, for this method
     std::uint32_t active = 0;
     bool down = false, draining = false;  // now; the tables follow a little later
@@ -55,6 +58,7 @@ struct PickTrace {
   std::string policy;                   // the selector's own description
   std::vector<Refusal> refused;         // the draws before the last
   std::string chosen;                   // address; empty when nothing was picked
+  std::string protocol;                 // of the chosen
   ProviderId provider = ProviderId::kNone;
   std::int32_t weight = 0;              // effective
   std::uint32_t active = 0;             // leases out before this pick

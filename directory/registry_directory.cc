@@ -41,7 +41,7 @@ void RegistryDirectory::Notify(Notification full) {
       if (const auto self = alive.lock()) self->updater_->SetEmptyReason(std::move(reason));
     });
   }
-  updater_->Set(full.category, full.kind, std::move(full.urls));
+  updater_->Set(full.category, full.kind, std::move(full.urls), std::move(full.unreadable));
   if (updater_->open()) return;
   if ((told_ & needed_) == needed_) {
     gate_ = Timer();

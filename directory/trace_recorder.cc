@@ -1,6 +1,7 @@
 #include "fairlead/directory/trace_recorder.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,11 +10,32 @@
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/plan_builder.h"
 #include "fairlead/loadbalance/warmup.h"
+#include "fairlead/url/parameter_names.h"
 
 namespace fairlead::internal {
 namespace {
 
 constexpr std::size_t kMostAddress = 100;
+
+// What a registry holds must not write lines of its own.
+std::string Printable(std::string_view text) {
+  std::string shown = Shortened(text, kMostAddress);
+  for (char& c : shown) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return shown;
+}
+
+// What tells providers of one protocol and address apart, as far as it is more than a detail of the transport.
+std::string ServiceOf(const Url& url) {
+  std::string text = absl::StrCat("/", Printable(url.path()));
+  for (const std::string_view key : {names::kGroup, names::kVersion}) {
+    const std::string_view value = url.Param(key);
+    if (value.empty()) continue;
+    absl::StrAppend(&text, text.find('?') == std::string::npos ? "?" : "&", ToAbsl(key), "=", Printable(value));
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -32,21 +54,29 @@ TraceRecorder::TraceRecorder(PickTrace& trace, PickTrace::Detail detail, const D
   trace.registry = snapshot.registry;
   if (!all_) return;
   line_of_.resize(snapshot.table->providers.size());
+  std::unordered_map<std::string, std::size_t> uses;  // of addresses, and of protocol://address
   for (const Slot slot : snapshot.table->by_rank) {
     const InvokerState& state = *snapshot.table->states[slot];
     line_of_[slot] = static_cast<std::uint32_t>(trace.all.size());
-    trace.all.push_back({Address(slot), state.id(), Weight(slot), state.active(), state.down(), state.draining(),
+    const std::string address = Address(slot);
+    const std::string url = absl::StrCat(Protocol(slot), "://", address);
+    ++uses[address];
+    ++uses[url];
+    trace.all.push_back({url, address, state.id(), Weight(slot), state.active(), state.down(), state.draining(),
                          snapshot.valid.Contains(slot) ? "" : "availability"});
+  }
+  if (uses.size() == 2 * trace.all.size()) return;
+  for (const Slot slot : snapshot.table->by_rank) {
+    PickTrace::ProviderLine& line = trace.all[line_of_[slot]];
+    if (uses[line.address] > 1) shared_.insert(slot);
+    if (uses[line.url] > 1) line.url += ServiceOf(snapshot.table->providers[slot]->effective);
   }
 }
 
-std::string TraceRecorder::Address(Slot slot) const {
-  std::string address = Shortened(snapshot_.table->providers[slot]->address, kMostAddress);
-  // What a registry holds must not write lines of its own.
-  for (char& c : address) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  return address;
+std::string TraceRecorder::Address(Slot slot) const { return Printable(snapshot_.table->providers[slot]->address); }
+
+std::string TraceRecorder::Protocol(Slot slot) const {
+  return Printable(snapshot_.table->providers[slot]->effective.protocol());
 }
 
 std::int32_t TraceRecorder::Weight(Slot slot) const {
@@ -72,8 +102,9 @@ void TraceRecorder::Step(const ChainLink& link, RouteCase which, const InvokerSe
     const InvokerSet gone = in - out;
     for (const Slot slot : snapshot_.table->by_rank) {
       if (!gone.Contains(slot)) continue;
-      step.removed.push_back(Address(slot));
-      trace_.all[line_of_[slot]].removed_by = step.router;
+      PickTrace::ProviderLine& line = trace_.all[line_of_[slot]];
+      step.removed.push_back(shared_.contains(slot) ? line.url : line.address);
+      line.removed_by = step.router;
     }
   }
   trace_.routers.push_back(std::move(step));
@@ -106,12 +137,13 @@ void TraceRecorder::Candidates(std::size_t count, std::string policy) {
 
 void TraceRecorder::Refused(Slot slot, bool tried) {
   const InvokerState& state = *snapshot_.table->states[slot];
-  trace_.refused.push_back({Address(slot), state.down() ? "down" : tried ? "tried" : "draining"});
+  trace_.refused.push_back({Protocol(slot), Address(slot), state.id(), state.down() ? "down" : tried ? "tried" : "draining"});
 }
 
 void TraceRecorder::Chosen(Slot slot) {
   const InvokerState& state = *snapshot_.table->states[slot];
   trace_.chosen = Address(slot);
+  trace_.protocol = Protocol(slot);
   trace_.provider = state.id();
   trace_.active = state.active();
   trace_.weight = Weight(slot);

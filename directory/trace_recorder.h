@@ -2,6 +2,7 @@
 #define FAIRLEAD_DIRECTORY_TRACE_RECORDER_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,7 @@ class TraceRecorder {
 
  private:
   std::string Address(Slot slot) const;
+  std::string Protocol(Slot slot) const;
   std::int32_t Weight(Slot slot) const;
 
   PickTrace& trace_;
@@ -38,6 +40,7 @@ class TraceRecorder {
   const DirectorySnapshot& snapshot_;
   const std::string_view method_;        // whose parameters count
   std::vector<std::uint32_t> line_of_;   // of a slot in trace_.all
+  std::set<Slot> shared_;                // kAll: whose address another provider of the list has too
 };
 
 }  // namespace fairlead::internal

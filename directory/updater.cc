@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "fairlead/base/hash.h"
 #include "fairlead/base/host_call.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/directory/policy_parameters.h"
 #include "fairlead/directory/snapshot_builder.h"
 #include "fairlead/loadbalance/warmup.h"
 #include "fairlead/url/merge.h"
@@ -33,6 +33,12 @@ constexpr std::size_t kMostSkippedBytes = 1000;
 // Protocols of urls that are no providers, whatever category they were put under.
 constexpr std::array<std::string_view, 8> kNoProviders = {"empty", "consumer", "provider", "override",
                                                           "absent", "route", "condition", "registry"};
+
+std::vector<LastGood::Broken> Unidentified(const std::vector<std::string>& unreadable) {
+  std::vector<LastGood::Broken> broken;
+  for (const std::string& text : unreadable) broken.push_back({text, {}});
+  return broken;
+}
 
 // Why a provider cannot be used at all; empty when it can.
 std::string_view Unusable(const Url& url) {
@@ -89,7 +95,7 @@ std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
   return updater;
 }
 
-void Updater::Set(Category category, ListKind kind, std::vector<Url> urls) {
+void Updater::Set(Category category, ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable) {
   if (closed_) return;
   stale_[static_cast<std::size_t>(category)] = kind == ListKind::kUnknown;
   if (kind == ListKind::kUnknown) return Changed();
@@ -101,10 +107,14 @@ void Updater::Set(Category category, ListKind kind, std::vector<Url> urls) {
       break;
     case Category::kConfigurators:
       overrides_ = std::move(urls);
+      unreadable_overrides_ = std::move(unreadable);
+      if (kind == ListKind::kEmpty) last_overrides_.Clear();
       overrides_dirty_ = true;
       break;
     case Category::kRouters:
       rules_ = std::move(urls);
+      unreadable_rules_ = std::move(unreadable);
+      if (kind == ListKind::kEmpty) last_rules_.Clear();
       rules_dirty_ = true;
       break;
     case Category::kConsumers:
@@ -179,11 +189,28 @@ void Updater::ApplyOverrides() {
   bad_overrides_.clear();
   std::vector<absl::Status> rejected;
   configurators_ = Configurators::FromUrls(overrides_, config_.local_address, &rejected, &bad_overrides_);
+  std::vector<Url> usable;
+  std::vector<LastGood::Broken> broken = Unidentified(unreadable_overrides_);
+  for (const Url& url : overrides_) {
+    if (rejected.empty() || url.protocol() == "empty" || Configurator::Create(url.parts()).ok()) {
+      usable.push_back(url);
+    } else {
+      broken.push_back({url.ToString(), IdentityOfOverride(url.parts())});
+    }
+  }
+  const std::vector<LastGood::Kept> kept = last_overrides_.Update(usable, broken);
+  if (!kept.empty()) {
+    for (const LastGood::Kept& one : kept) usable.push_back(one.url);
+    configurators_ = Configurators::FromUrls(usable, config_.local_address);
+  }
   std::vector<std::string> lines;
   for (const absl::Status& status : rejected) lines.push_back(absl::StrCat("override: ", status.message()));
+  configurators_ = configurators_.Without(
+      [this](std::string_view key, std::string_view value) { return ValueExpected(key, value, config_.policy); }, lines);
   WarnOfEach("FL-3-4", lines);
   // Those without effect, which are there already, are nothing to warn of.
   bad_overrides_.insert(bad_overrides_.end(), lines.begin(), lines.end());
+  TellKept("override", kept, bad_overrides_);
   consumer_ = configurators_.empty() ? config_.consumer
                                      : Url::Of(configurators_.Apply(config_.consumer.parts()), *config_.pool);
   made_.clear();
@@ -193,11 +220,18 @@ void Updater::ApplyOverrides() {
 void Updater::ApplyRules() {
   bad_rules_.clear();
   std::vector<Rule> before = std::exchange(routers_, {});
-  for (const Url& url : rules_) {
+  const auto take = [&](const Url& url) {
     const auto same = std::find_if(before.begin(), before.end(), [&](const Rule& rule) { return rule.url == url; });
-    if (same != before.end()) {
-      routers_.push_back(std::move(*same));
-      before.erase(same);
+    if (same == before.end()) return false;
+    routers_.push_back(std::move(*same));
+    before.erase(same);
+    return true;
+  };
+  std::vector<Url> usable;
+  std::vector<LastGood::Broken> broken = Unidentified(unreadable_rules_);
+  for (const Url& url : rules_) {
+    if (take(url)) {
+      usable.push_back(url);
       continue;
     }
     const std::string_view name = url.Param(names::kRouter, url.protocol());
@@ -205,15 +239,33 @@ void Updater::ApplyRules() {
     auto router = factory.ok() ? GuardedRouter::Create(**factory, url, config_.compat, OnFault())
                                : absl::StatusOr<std::shared_ptr<const GuardedRouter>>(factory.status());
     if (!router.ok()) {
-      bad_rules_.push_back(absl::StrCat("rule: ", Shortened(url.ToString()), ": ",
-                                        Shortened(FromAbsl(router.status().message()))));
-    } else if (*router != nullptr) {
-      routers_.push_back({url, *std::move(router)});
+      std::string text = url.ToString();
+      bad_rules_.push_back(absl::StrCat("rule: ", Shortened(text), ": ", Shortened(FromAbsl(router.status().message()))));
+      broken.push_back({std::move(text), IdentityOfRule(url.parts())});
+      continue;
     }
+    usable.push_back(url);
+    if (*router != nullptr) routers_.push_back({url, *std::move(router)});
   }
   WarnOfEach("FL-3-5", bad_rules_);
+  std::vector<LastGood::Kept> kept = last_rules_.Update(usable, broken);
+  // Of a rule that its factory made no router of there is nothing to keep.
+  std::erase_if(kept, [&](const LastGood::Kept& one) { return !take(one.url); });
+  TellKept("rule", kept, bad_rules_);
   std::stable_sort(routers_.begin(), routers_.end(),
                    [](const Rule& a, const Rule& b) { return a.router->order() < b.router->order(); });
+}
+
+void Updater::TellKept(std::string_view what, const std::vector<LastGood::Kept>& kept,
+                       std::vector<std::string>& shown) const {
+  std::vector<std::string> news;
+  for (const LastGood::Kept& one : kept) {
+    shown.push_back(absl::StrCat(ToAbsl(what), " stays in force though the registry lists it no more: ",
+                                 Shortened(one.url.ToString()), ": what came in its place cannot be used: ",
+                                 Shortened(one.because)));
+    if (one.first) news.push_back(shown.back());
+  }
+  WarnOfEach("FL-3-12", news);
 }
 
 // A router may throw in a pick, where nothing is logged.
@@ -240,7 +292,10 @@ void Updater::ApplyProviders() {
     if (made.why.empty() && !(wanted_protocol(original.protocol()) && Speaks(original.protocol()))) {
       made.why = "protocol not spoken here";
     }
-    if (made.why.empty()) made.wanted = std::make_shared<const Endpoints::Wanted>(original, Effective(original));
+    if (!made.why.empty()) return made;
+    std::unique_ptr<const std::string> left_out;
+    Url effective = Effective(original, left_out);
+    made.wanted = std::make_shared<const Endpoints::Wanted>(original, std::move(effective), std::move(left_out));
     return made;
   };
   std::vector<Made> before = std::exchange(made_, {});
@@ -290,13 +345,8 @@ void Updater::ApplyProviders() {
   endpoints_->Apply(list);
 }
 
-// Repeats of a line are held back by its subject, so each bad input has one of its own. Of a list that is all bad the
-// first hundred are enough.
 void Updater::WarnOfEach(std::string_view code, const std::vector<std::string>& inputs) const {
-  const std::string service = Shortened(config_.consumer.ServiceKey(), 100);
-  for (std::size_t i = 0; i < std::min<std::size_t>(inputs.size(), 100); ++i) {
-    config_.log->Warn(code, absl::StrCat(service, " ", absl::Hex(HashBytes(inputs[i]), absl::kZeroPad8)), inputs[i]);
-  }
+  config_.log->WarnOfEach(code, config_.consumer.ServiceKey(), inputs);
 }
 
 bool Updater::Speaks(std::string_view protocol) const {
@@ -308,8 +358,23 @@ bool Updater::Speaks(std::string_view protocol) const {
   return speaks;
 }
 
-Url Updater::Effective(const Url& original) const {
+Url Updater::Effective(const Url& original, std::unique_ptr<const std::string>& left_out) const {
   UrlParts merged = MergeConsumer(original.parts(), config_.consumer.parts().params);
+  // One provider that names a policy which is not known here must not fail the calls of all.
+  std::string unknown;
+  const auto names_nothing = [&](std::string_view key, std::string_view value) {
+    return PolicyKey(key) == names::kLoadBalance && !ValueExpected(key, value, config_.policy).empty();
+  };
+  for (const auto& [key, value] : merged.params) {
+    if (!names_nothing(key, value)) continue;
+    absl::StrAppend(&unknown, Shortened(key, 60), "=", Shortened(value, 60), " is not used, expected ",
+                    ValueExpected(key, value, config_.policy), "; ");
+  }
+  if (!unknown.empty()) {
+    unknown.resize(unknown.size() - 2);
+    merged.params.EraseIf(names_nothing);
+    left_out = std::make_unique<const std::string>(std::move(unknown));
+  }
   // The consumer's own category is about its subscription, its side is what overrides are compared with.
   merged.params.erase(names::kCategory);
   if (!configurators_.empty()) merged = configurators_.Apply(std::move(merged));

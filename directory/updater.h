@@ -12,6 +12,7 @@
 #include "fairlead/directory/configurator.h"
 #include "fairlead/directory/directory_core.h"
 #include "fairlead/directory/endpoints.h"
+#include "fairlead/directory/last_good.h"
 #include "fairlead/registry/notification.h"
 #include "fairlead/url/url_pool.h"
 
@@ -47,8 +48,8 @@ class Updater : public std::enable_shared_from_this<Updater> {
 
   const std::shared_ptr<DirectoryCore>& core() const { return core_; }
 
-  // The category's complete list. kUnknown keeps what is there.
-  void Set(Category category, ListKind kind, std::vector<Url> urls);
+  // The category's complete list. kUnknown keeps what is there. `unreadable` = its children that are no urls.
+  void Set(Category category, ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable = {});
   // A remark for Explain and for the status of picks while the list is empty.
   void SetEmptyReason(std::string reason);
   // Nothing is published before this.
@@ -77,8 +78,9 @@ class Updater : public std::enable_shared_from_this<Updater> {
   void Publish();
   std::function<void(std::string)> OnFault();
   void WarnOfEach(std::string_view code, const std::vector<std::string>& inputs) const;
+  void TellKept(std::string_view what, const std::vector<LastGood::Kept>& kept, std::vector<std::string>& shown) const;
   bool Speaks(std::string_view protocol) const;
-  Url Effective(const Url& original) const;
+  Url Effective(const Url& original, std::unique_ptr<const std::string>& left_out) const;
   absl::Status EmptyStatus() const;
   void ScheduleWarmup();
   void ScheduleTick();
@@ -88,10 +90,12 @@ class Updater : public std::enable_shared_from_this<Updater> {
   const std::shared_ptr<DirectoryCore> core_;
   std::shared_ptr<Endpoints> endpoints_;
   std::vector<Url> providers_, rules_, overrides_;
+  std::vector<std::string> unreadable_rules_, unreadable_overrides_;
   std::array<bool, kCategoryCount> stale_{};  // by category: the registry could not say
   bool providers_dirty_ = false, rules_dirty_ = false, overrides_dirty_ = false;
   Url consumer_;  // with overrides
   Configurators configurators_;
+  LastGood last_overrides_{IdentityOfOverride}, last_rules_{IdentityOfRule};
   // What the last update made of the list, in its order.
   struct Made {
     Url original;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -19,12 +20,12 @@ namespace fairlead {
 namespace {
 
 constexpr std::int32_t kDefaultNodes = 160;
-constexpr std::size_t kMostPoints = std::size_t{1} << 26;
 // How many points of members that are down a pick steps over before it leaves the rest to the caller.
 constexpr std::size_t kMostSteps = 256;
 
 struct HashParameters {
-  std::uint32_t nodes = 0;
+  std::uint32_t nodes = 0;               // a multiple of 4, within the bounds
+  std::uint32_t asked = 0;               // the same without them
   std::vector<std::uint32_t> arguments;  // those that can exist
 };
 
@@ -32,26 +33,20 @@ absl::StatusOr<HashParameters> ReadParameters(const SelectorInput& input) {
   const Url& first = input.by_rank.front().provider->effective;
   FAIRLEAD_ASSIGN_OR_RETURN(const std::int32_t nodes,
                             MethodIntParam(first.parts(), input.method, names::kHashNodes, kDefaultNodes));
-  if (nodes < 4) {
+  if (nodes < kLeastHashNodes) {
     return absl::InvalidArgumentError(
         absl::StrCat(ToAbsl(names::kHashNodes), "=", nodes, " gives a ring without points: set 4 or more"));
   }
   HashParameters parameters;
-  parameters.nodes = static_cast<std::uint32_t>(nodes) / 4 * 4;
-  if (parameters.nodes > kMostPoints / input.by_rank.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(ToAbsl(names::kHashNodes), "=", nodes, " for ",
-                                                   input.by_rank.size(), " providers is more than ", kMostPoints,
-                                                   " points: set fewer nodes"));
+  parameters.asked = static_cast<std::uint32_t>(nodes) / 4 * 4;
+  parameters.nodes = std::min(parameters.asked, static_cast<std::uint32_t>(kMostHashNodes));
+  const std::size_t members = input.by_rank.size();
+  if (parameters.nodes > kMostRingPoints / members) {
+    parameters.nodes = std::max(static_cast<std::uint32_t>(std::bit_floor(kMostRingPoints / members)),
+                                static_cast<std::uint32_t>(kLeastHashNodes));
   }
-  const std::string_view arguments = first.MethodParam(input.method, names::kHashArguments, "0");
-  for (const std::string_view text : SplitCommaList(arguments)) {
-    const std::optional<std::int32_t> index = ParseJavaInt(text);
-    if (!index) {
-      return absl::InvalidArgumentError(absl::StrCat(ToAbsl(names::kHashArguments), "=", ToAbsl(arguments), ": \"",
-                                                     ToAbsl(text), "\" is no argument index: list decimal numbers"));
-    }
-    if (*index >= 0) parameters.arguments.push_back(static_cast<std::uint32_t>(*index));
-  }
+  FAIRLEAD_ASSIGN_OR_RETURN(parameters.arguments,
+                            ParseHashArguments(first.MethodParam(input.method, names::kHashArguments, "0")));
   return parameters;
 }
 
@@ -121,7 +116,8 @@ class RingSelector final : public Selector {
   DrawTable table() const override { return DrawTable::Ring(ring_, slots_); }
 
   std::string Describe() const override {
-    return absl::StrCat("consistenthash, ", owners_.size(), " providers with ", parameters_.nodes, " points each");
+    return absl::StrCat("consistenthash, ", owners_.size(), " providers with ", parameters_.nodes, " points each",
+                        parameters_.nodes == parameters_.asked ? "" : absl::StrCat(", not the ", parameters_.asked, " asked for"));
   }
 
  private:
@@ -172,6 +168,19 @@ class ConsistentHashLoadBalance final : public LoadBalance {
 };
 
 }  // namespace
+
+absl::StatusOr<std::vector<std::uint32_t>> ParseHashArguments(std::string_view value) {
+  std::vector<std::uint32_t> indices;
+  for (const std::string_view text : SplitCommaList(value)) {
+    const std::optional<std::int32_t> index = ParseJavaInt(text);
+    if (!index) {
+      return absl::InvalidArgumentError(absl::StrCat(ToAbsl(names::kHashArguments), "=", Shortened(value), ": \"",
+                                                     Shortened(text), "\" is no argument index: list decimal numbers"));
+    }
+    if (*index >= 0) indices.push_back(static_cast<std::uint32_t>(*index));
+  }
+  return indices;
+}
 
 std::shared_ptr<const LoadBalance> MakeConsistentHashLoadBalance() {
   return std::make_shared<ConsistentHashLoadBalance>();

@@ -57,7 +57,7 @@ bool ChildList::Update(const std::vector<std::string>& texts) {
       if (child.url.empty()) {
         const auto old = std::lower_bound(unreadable_.begin(), unreadable_.end(), known->second,
                                           [](const Unreadable& a, std::uint32_t b) { return a.child < b; });
-        unreadable.push_back({place, std::move(old->text), old->foreign});
+        unreadable.push_back({place, std::move(old->text), old->foreign, old->hash});
       }
       continue;
     }
@@ -70,7 +70,7 @@ bool ChildList::Update(const std::vector<std::string>& texts) {
       unreadable.push_back({place,
                             Shortened(url.ok() ? url->ToString() + ": not stored the way urls are stored here"
                                                : std::string(url.status().message())),
-                            foreign});
+                            foreign, prints[i].hash});
     }
   }
   // What was not moved over is gone.

@@ -32,6 +32,7 @@ class ChildList {
     std::uint32_t child = 0;
     std::string text;
     bool foreign = false;  // without the mark
+    std::uint64_t hash = 0;  // of the whole child
   };
 
   // `seed` keys the hashes. `mark`, when not empty, is what the name of every url of this path holds; a child

@@ -23,6 +23,9 @@ struct Notification {
   std::uint64_t version = 0;  // grows with every notification of a subscription and category
   ListKind kind = ListKind::kUnknown;
   std::vector<Url> urls;  // matched against the subscription, in the registry's order
+  // Of rules and overrides: the other children of the list, those that are no urls, each with the reason. Somebody may
+  // have meant them to replace a url that is no longer here.
+  std::vector<std::string> unreadable{};
 };
 
 // Receives lists on the executor, in order, one call at a time. The first calls cover all subscribed

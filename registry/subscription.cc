@@ -75,10 +75,16 @@ void Subscription::Publish(const WatchedList& list, Slice& slice, bool children_
   if (kind == ListKind::kList && std::none_of(slice.children.begin(), slice.children.end(), counts)) {
     kind = ListKind::kEmpty;
   }
+  std::vector<std::string> unreadable;
+  if (kind == ListKind::kList && list.key.category != Category::kProviders) {
+    for (const ChildList::Unreadable& child : list.children.unreadable()) {
+      if (!child.foreign) unreadable.push_back(child.text);
+    }
+  }
   if (slice.current != nullptr && slice.current->kind == kind &&
-      (!children_changed || kind != ListKind::kList))
+      (kind != ListKind::kList || (!children_changed && slice.current->unreadable == unreadable)))
     return;
-  Notification news{service_, list.key.category, ++versions_, kind, {}};
+  Notification news{service_, list.key.category, ++versions_, kind, {}, std::move(unreadable)};
   if (kind == ListKind::kList) {
     const std::vector<ChildList::Child>& children = list.children.children();
     for (std::size_t i = 0; i < children.size(); ++i) {

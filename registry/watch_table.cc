@@ -123,13 +123,13 @@ void WatchTable::Tell(Watch& watch, ListChange change) {
 }
 
 void WatchTable::LogUnreadable(const WatchedList& list) {
+  std::size_t logged = 0;
   for (const ChildList::Unreadable& child : list.children.unreadable()) {
     if (list.children.children()[child.child].came_from != ChildList::kNew) continue;
     ++env_.counters.skipped;
-    // The child is the subject, so that each gets its line however many there are.
-    env_.context.log->Warn(
-        "FL-1-2", child.text,
-        absl::StrCat("this child of ", PathName(list.key), " is skipped; the others are used"));
+    if (++logged > Logger::kMostOfEach) continue;
+    env_.context.log->WarnOf("FL-1-2", PathName(list.key), absl::StrCat(child.hash),
+                             absl::StrCat("a child is skipped, the others are used: ", child.text));
   }
 }
 

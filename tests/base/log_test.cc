@@ -65,6 +65,20 @@ TEST_F(LoggerTest, OtherSubjectsAndCodesAreNotHeldBack) {
   EXPECT_EQ(recorder_.lines().size(), 3u);
 }
 
+TEST_F(LoggerTest, BadInputsAreHeldBackOneByOne) {
+  const std::string alike(500, 'x');
+  for (int i = 0; i < 3; ++i) logger_.WarnOfEach("FL-1-2", std::string(1000, 's'), {alike + "1", alike + "2"});
+  ASSERT_EQ(recorder_.count("FL-1-2"), 2u);
+  EXPECT_EQ(recorder_.lines()[1].text, alike + "2");
+  EXPECT_EQ(logger_.Count("FL-1-2"), 6u);
+  logger_.WarnOf("FL-1-2", "s", "input", "one reason");
+  logger_.WarnOf("FL-1-2", "s", "input", "another reason");
+  logger_.WarnOf("FL-1-2", "t", "input", "another path");
+  EXPECT_EQ(recorder_.count("FL-1-2"), 4u);
+  logger_.WarnOfEach("FL-1-3", "s", std::vector<std::string>(1000, "all bad"));
+  EXPECT_EQ(logger_.Count("FL-1-3"), Logger::kMostOfEach);
+}
+
 TEST_F(LoggerTest, CountsEveryLine) {
   for (int i = 0; i < 7; ++i) logger_.Warn("FL-1-2", i % 2 == 0 ? "a" : "b", "x");
   EXPECT_EQ(logger_.Count("FL-1-2"), 7u);

@@ -27,6 +27,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class RuntimeTest : public ::testing::Test {
@@ -78,6 +79,10 @@ TEST_F(RuntimeTest, WrongInputIsRefusedWithItsRemedy) {
   EXPECT_THAT(code("127.0.0.1:2181", "consumer://h/a.B").message(), HasSubstr("zookeeper://"));
   EXPECT_EQ(code("memory://x", "consumer://h").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code("memory://x", "consumer://h:port/a.B").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code("memory://x", "consumer://h/a.B?loadbalance=nope").code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(code("memory://x", "consumer://h/a.B?find.loadbalance=nope").message(),
+              AllOf(HasSubstr("find.loadbalance"), HasSubstr("nope"), HasSubstr("known: consistenthash, leastactive, random, roundrobin")));
+  EXPECT_TRUE(code("memory://x", "consumer://h/a.B?check=false&loadbalance=&find.loadbalance=roundrobin").ok());
   EXPECT_THAT(code("memory://x", "consumer://h/a.B?category=nosuch").message(), HasSubstr("nosuch"));
   EXPECT_TRUE(code("memory://x", "consumer://h/a.B?category=providers").ok()) << "and without waiting for rules";
   EXPECT_EQ(code("memory://x:nan", "consumer://h/a.B").code(), absl::StatusCode::kInvalidArgument);

@@ -29,8 +29,8 @@ class DirectoryFixture : public ::testing::Test, protected DirectoryWorld {
     handle_ = directory_->MakeDirectory(nullptr);
   }
 
-  void Notify(Category category, ListKind kind, std::vector<Url> urls = {}) {
-    directory_->Notify({std::string(kService), category, ++version_, kind, std::move(urls)});
+  void Notify(Category category, ListKind kind, std::vector<Url> urls = {}, std::vector<std::string> unreadable = {}) {
+    directory_->Notify({std::string(kService), category, ++version_, kind, std::move(urls), std::move(unreadable)});
   }
   void Providers(const std::vector<std::string>& list) {
     std::vector<Url> urls;

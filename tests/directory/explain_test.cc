@@ -74,11 +74,38 @@ TEST_F(ExplainTest, AllSaysWhoWasRemovedByWhom) {
   const std::string text = trace.ToString();
   EXPECT_THAT(text, HasSubstr("4 providers, 3 live"));
   EXPECT_THAT(text, HasSubstr("    removed: 10.0.0.3:20880\n"));
-  EXPECT_THAT(text, HasSubstr("  10.0.0.3:20880  weight 100 active 0  removed by condition\n"));
-  EXPECT_THAT(text, HasSubstr("  10.0.0.4:20880  weight 100 active 0 down  removed by availability\n"));
+  EXPECT_THAT(text, HasSubstr("  dubbo://10.0.0.3:20880 (id 3)  weight 100 active 0  removed by condition\n"));
+  EXPECT_THAT(text, HasSubstr("  dubbo://10.0.0.4:20880 (id 4)  weight 100 active 0 down  removed by availability\n"));
 
   EXPECT_THAT(handle_->Explain({}).all, IsEmpty());
   EXPECT_THAT(handle_->Explain({}).routers[0].removed, IsEmpty());
+}
+
+TEST_F(ExplainTest, ProvidersOfOneAddressAreToldApart) {
+  Open({});
+  const auto at = [&](const char* text) { return Parse(text); };
+  Notify(Category::kProviders, ListKind::kList,
+         {at("dubbo://10.0.0.1:20880/com.acme.Orders?interface=com.acme.Orders&region=hz"),
+          at("tri://10.0.0.1:20880/com.acme.Orders?interface=com.acme.Orders"),
+          at("tri://10.0.0.2:20880/com.acme.Orders?interface=com.acme.Orders&group=g&version=1"),
+          at("tri://10.0.0.2:20880/other/path?interface=com.acme.Orders"),
+          at("rest://10.0.0.3:20880/com.acme.Orders?interface=com.acme.Orders")});
+  Rules({RuleUrl("=> region=hz")});
+  executor_.RunReady();
+  const PickTrace trace = handle_->Explain({}, kAll);
+  std::vector<std::string> urls;
+  for (const auto& line : trace.all) urls.push_back(line.url);
+  EXPECT_THAT(urls, ElementsAre("dubbo://10.0.0.1:20880", "tri://10.0.0.1:20880",
+                                "tri://10.0.0.2:20880/com.acme.Orders?group=g&version=1",
+                                "tri://10.0.0.2:20880/other/path", "rest://10.0.0.3:20880"));
+  EXPECT_THAT(trace.routers[0].removed,
+              ElementsAre("tri://10.0.0.1:20880", "tri://10.0.0.2:20880/com.acme.Orders?group=g&version=1",
+                          "tri://10.0.0.2:20880/other/path", "10.0.0.3:20880"));
+  EXPECT_EQ(trace.chosen, kA);
+  EXPECT_EQ(trace.protocol, "dubbo");
+  EXPECT_EQ(trace.provider, trace.all[0].id);
+  EXPECT_THAT(handle_->Explain({}).ToString(), HasSubstr("-> dubbo://10.0.0.1:20880 (id 1)  weight 100"));
+  EXPECT_THAT(trace.ToString(), HasSubstr("  tri://10.0.0.1:20880 (id 2)  weight 100 active 0  removed by condition\n"));
 }
 
 TEST_F(ExplainTest, AForcedRuleShowsWhomItRemovedAndThatNobodyIsLeft) {
@@ -108,7 +135,7 @@ TEST_F(ExplainTest, DrawsThatWereRefusedAreShown) {
       ++refused;
     }
     if (!trace.refused.empty()) {
-      EXPECT_THAT(trace.ToString(), HasSubstr("drew 10.0.0.1:20880, which is down"));
+      EXPECT_THAT(trace.ToString(), HasSubstr("drew dubbo://10.0.0.1:20880 (id 1), which is down"));
     }
     (void)PickAddress();
   }
@@ -193,16 +220,14 @@ TEST_F(ExplainTest, TextsOfAnyLengthAreCut) {
   executor_.RunReady();
   PickTrace trace = handle_->Explain({.method = method}, kAll);
   EXPECT_EQ(trace.routers.size(), 1u);
-  EXPECT_EQ(trace.skipped.size(), 5u);
+  EXPECT_EQ(trace.skipped.size(), 6u);
   EXPECT_THAT(trace.ToString(), HasSubstr("bytes)"));
   EXPECT_LT(trace.ToString().size(), 20000u);
   EXPECT_LT(handle_->Select({.method = method}).status().message().size(), 4000u);
   Rules({});
   Providers({"10.0.0.2?loadbalance=" + huge, "10.0.0.1"});
   executor_.RunReady();
-  const auto unknown_policy = handle_->Select({});
-  EXPECT_THAT(unknown_policy.status().message(), HasSubstr("no policy"));
-  EXPECT_LT(unknown_policy.status().message().size(), 4000u);
+  EXPECT_THAT(handle_->Explain({}).skipped, Contains(HasSubstr("no policy")));
   EXPECT_LT(handle_->Explain({}, kAll).ToString().size(), 20000u);
   // Before a method has its plan, calls walk.
   const MethodId other = handle_->Method("other");

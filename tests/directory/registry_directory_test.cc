@@ -437,12 +437,6 @@ TEST_F(RegistryDirectoryTest, TheMethodFormOfAPolicyWins) {
   EXPECT_THAT(handle_->Explain({}).policy, HasSubstr("random"));
 }
 
-TEST_F(RegistryDirectoryTest, AnUnknownPolicyIsAnErrorThatNamesIt) {
-  Start("consumer://10.0.0.9/com.acme.Orders?loadbalance=nosuch");
-  Open({"10.0.0.1", "10.0.0.2"});
-  EXPECT_THAT(PickAddress(), HasSubstr("nosuch"));
-}
-
 // Readers at full speed while lists change: no failed pick, no touched corpse (each invoker is poisoned when
 // deleted).
 TEST_F(RegistryDirectoryTest, PicksNeverFailWhileListsChange) {

@@ -12,6 +12,7 @@
 namespace fairlead {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 std::vector<std::string> Urls(int n, const std::string& parameters = "side=provider") {
@@ -110,8 +111,38 @@ TEST_F(ConsistentHashTest, ErrorsNameParameterAndRemedy) {
   EXPECT_EQ(failure("hash.nodes=3").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(failure("hash.nodes=3").message(), HasSubstr("hash.nodes=3"));
   EXPECT_THAT(failure("hash.nodes=many").message(), HasSubstr("many"));
-  EXPECT_THAT(failure("hash.nodes=2147483647").message(), HasSubstr("set fewer nodes"));
   EXPECT_THAT(failure("hash.arguments=0,x").message(), HasSubstr("\"x\""));
+}
+
+TEST_F(ConsistentHashTest, TheNumberOfPointsIsBounded) {
+  const auto describe = [&](int members, const std::string& nodes) {
+    const MemberList list(Urls(members, "hash.nodes=" + nodes), "");
+    return (*policy_->Build(list.Input(), nullptr))->Describe();
+  };
+  EXPECT_THAT(describe(2, "65536"), EndsWith(" 65536 points each"));
+  EXPECT_THAT(describe(2, "65543"), EndsWith(" 65536 points each, not the 65540 asked for"));
+  EXPECT_THAT(describe(2, "2147483647"), HasSubstr(" 65536 points each, not the 2147483644 asked for"));
+  // What is left are the first of the points asked for, so that the members keep most of their keys.
+  const MemberList most(Urls(5, "hash.nodes=65536"), ""), more(Urls(5, "hash.nodes=2000000000"), "");
+  const auto a = *policy_->Build(most.Input(), nullptr), b = *policy_->Build(more.Input(), nullptr);
+  for (int i = 0; i < 200; ++i) {
+    const std::string key = std::to_string(i);
+    const Argument argument{key};
+    Invocation invocation;
+    invocation.arguments = {&argument, 1};
+    EXPECT_EQ(a->Select(invocation, context_), b->Select(invocation, context_));
+  }
+}
+
+TEST_F(ConsistentHashTest, TheRingOfManyMembersIsBounded) {
+  std::vector<std::string> urls;
+  for (int i = 0; i < 5000; ++i) {
+    urls.push_back("dubbo://10.1." + std::to_string(i / 250) + "." + std::to_string(i % 250) + ":20880/a.B?hash.nodes=50000");
+  }
+  const MemberList list(urls, "");
+  // 2^24 / 5000 = 3355
+  const auto selector = *policy_->Build(list.Input(), nullptr);
+  EXPECT_THAT(selector->Describe(), EndsWith("5000 providers with 2048 points each, not the 50000 asked for"));
 }
 
 TEST_F(ConsistentHashTest, WeightsDoNotCount) {

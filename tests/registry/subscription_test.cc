@@ -170,6 +170,38 @@ TEST_F(SubscriptionTest, MalformedChildrenAreSkippedAndTheRestKept) {
   EXPECT_THAT(registry_->status().unreadable, IsEmpty());
 }
 
+TEST_F(SubscriptionTest, MalformedChildrenOfRulesAreTold) {
+  Open();
+  const auto listener = Subscribe("consumer://10.0.0.9/a.B?category=routers");
+  const std::string rule = "route://0.0.0.0/a.B?category=routers&rule=x", bad = "route://0.0.0.0:port/a.B?category=routers";
+  const auto told = [&] { return listener->all.back().unreadable; };
+  Push("a.B", Category::kRouters, {rule, "not a url's name"});
+  EXPECT_THAT(listener->Take(), ElementsAre("a.B/routers list 0.0.0.0"));
+  EXPECT_THAT(told(), IsEmpty()) << "somebody else's";
+  Push("a.B", Category::kRouters, {rule, bad});
+  EXPECT_THAT(listener->Take(), ElementsAre("a.B/routers list 0.0.0.0")) << "the rules are the same, but this is news";
+  EXPECT_THAT(told(), ElementsAre(HasSubstr("0.0.0.0:port")));
+  Push("a.B", Category::kRouters, {rule + "2", bad});
+  EXPECT_THAT(told(), ElementsAre(HasSubstr("0.0.0.0:port")));
+  listener->Take();
+  Push("a.B", Category::kRouters, {rule + "2"});
+  EXPECT_THAT(listener->Take(), ElementsAre("a.B/routers list 0.0.0.0"));
+  EXPECT_THAT(told(), IsEmpty());
+}
+
+TEST_F(SubscriptionTest, LongMalformedChildrenThatBeginAlikeHaveLinesOfTheirOwn) {
+  Open();
+  Subscribe(kConsumer);
+  const std::string same = "dubbo://h:port/a.B?x=" + std::string(3000, 'x');
+  Push("a.B", kProviders, {P("p1"), same + "1", same + "2"});
+  EXPECT_EQ(recorder_.count("FL-1-2"), 2u);
+  std::vector<std::string> many{P("p1")};
+  for (int i = 0; i < 500; ++i) many.push_back("junk " + std::to_string(i));
+  Push("a.B", kProviders, many);
+  EXPECT_EQ(recorder_.count("FL-1-2"), 2u + Logger::kMostOfEach);
+  EXPECT_EQ(registry_->status().counters.skipped, 502u);
+}
+
 TEST_F(SubscriptionTest, NothingReadableIsUnknownNotEmpty) {
   Open();
   const auto listener = Subscribe(kConsumer, &first_);
