@@ -88,6 +88,10 @@ PickTrace Directory::Explain(const Invocation& invocation, PickTrace::Detail det
   absl::StatusOr<InvokerState*> state =
       picker.Run([](const InvokerState* one) { return !one->draining(); });
   trace.status = state.status();
+  if (const auto notes = core_->notes()) {
+    trace.skipped.insert(trace.skipped.end(), notes->skipped.begin(), notes->skipped.end());
+    trace.registry = notes->state;
+  }
   return trace;
 }
 

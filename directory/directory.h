@@ -84,7 +84,8 @@ class Directory {
   // Empty when none. For tools and tests; allocates, linear in the providers.
   std::vector<Url> List(const Invocation& invocation) const;
 
-  // One pick, explained, by the pick's own code. Takes no lease; moves no round-robin position. Allocates; kAll is
+  // One pick, explained, by the pick's own code, and what is known of the registry now: its session, children that
+  // cannot be read. Takes no lease; moves no round-robin position. Allocates; kAll is
   // linear in the providers and names for each of them its weight, its state and who removed it.
   PickTrace Explain(const Invocation& invocation, PickTrace::Detail detail = PickTrace::Detail::kSummary) const;
 

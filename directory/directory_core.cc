@@ -23,13 +23,18 @@ DirectoryCore::DirectoryCore(std::shared_ptr<Executor> executor, const Clock& cl
   // Made here, not by a first pick, which may run on a thread beside one that forks.
   ReadDomain::Global();
   for (std::size_t i = 0; i < kCells; ++i) cells_[i].state.store(Mix64(seed + i), std::memory_order_relaxed);
-  auto first = std::make_unique<DirectorySnapshot>();
-  first->status = std::move(not_ready);
-  first->service = Shortened(consumer.ServiceKey());
-  first->consumer = consumer;
-  first->consumer_as_given = std::move(consumer);
-  first->built_at = clock.SteadyNow();
-  current_.store(first.release(), std::memory_order_release);
+  current_.store(NothingYet(std::move(consumer), std::move(not_ready), clock.SteadyNow()).release(),
+                 std::memory_order_release);
+}
+
+std::unique_ptr<DirectorySnapshot> DirectoryCore::NothingYet(Url consumer, absl::Status why, Clock::SteadyTime now) {
+  auto snapshot = std::make_unique<DirectorySnapshot>();
+  snapshot->status = std::move(why);
+  snapshot->service = Shortened(consumer.ServiceKey());
+  snapshot->consumer = consumer;
+  snapshot->consumer_as_given = std::move(consumer);
+  snapshot->built_at = now;
+  return snapshot;
 }
 
 DirectoryCore::~DirectoryCore() { delete current_.load(std::memory_order_relaxed); }
@@ -49,6 +54,22 @@ MethodId DirectoryCore::Method(std::string_view name) {
 void DirectoryCore::Publish(std::unique_ptr<DirectorySnapshot> snapshot,
                             const std::function<absl::AnyInvocable<void()>()>& swapped) {
   const bool closed = absl::IsCancelled(snapshot->status);
+  Swap(std::move(snapshot), swapped);
+  ready_ = true;
+  for (auto& [id, waiter] : std::exchange(waiters_, {})) {
+    executor_->Post([self = shared_from_this(), done = std::move(waiter.done), closed]() mutable {
+      self->Answer(std::move(done), closed ? absl::CancelledError("the directory was closed") : absl::OkStatus());
+    });
+  }
+}
+
+void DirectoryCore::SetNotReady(absl::Status status) {
+  if (ready_ || Mutable().status == status) return;
+  Swap(NothingYet(Mutable().consumer_as_given, std::move(status), clock_.SteadyNow()), [] { return nullptr; });
+}
+
+void DirectoryCore::Swap(std::unique_ptr<DirectorySnapshot> snapshot,
+                         const std::function<absl::AnyInvocable<void()>()>& swapped) {
   DirectorySnapshot* old = current_.exchange(snapshot.release(), std::memory_order_acq_rel);
   ReadDomain::Global().Retire([old, executor = executor_, unseen = swapped()]() mutable {
     delete old;
@@ -56,13 +77,6 @@ void DirectoryCore::Publish(std::unique_ptr<DirectorySnapshot> snapshot,
     if (unseen) executor->Post(std::move(unseen));
   });
   if (ReadDomain::Global().Poll() > 0) PollLater();
-
-  ready_ = true;
-  for (auto& [id, waiter] : std::exchange(waiters_, {})) {
-    executor_->Post([self = shared_from_this(), done = std::move(waiter.done), closed]() mutable {
-      self->Answer(std::move(done), closed ? absl::CancelledError("the directory was closed") : absl::OkStatus());
-    });
-  }
 }
 
 void DirectoryCore::Answer(Directory::Done done, absl::Status status) const {

@@ -7,7 +7,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "fairlead/base/clock.h"
 #include "fairlead/base/executor.h"
@@ -18,6 +21,12 @@
 #include "fairlead/directory/snapshot.h"
 
 namespace fairlead::internal {
+
+// What Explain says beside the snapshot, because it changes without a list.
+struct RegistryNotes {
+  std::vector<std::string> skipped;  // children of the registry that cannot be read, parameters that nobody can read
+  std::string state;                 // the registry's, one line
+};
 
 // What a directory's handle (picks, any thread) and its maker (updates, executor) share.
 class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
@@ -38,6 +47,11 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   void StoreRandom(std::uint32_t thread, std::uint64_t state) const {
     cells_[thread % kCells].state.store(state, std::memory_order_relaxed);
   }
+  // For Explain only: locks. nullptr while there are none.
+  std::shared_ptr<const RegistryNotes> notes() const {
+    const std::lock_guard lock(notes_mutex_);
+    return notes_;
+  }
   // The plan is not built yet: the maker is told through its next tick.
   void Want(const PlanKey& key) const { wanted_.Offer(key); }
 
@@ -49,6 +63,12 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   // executor once no pick can see the old snapshot. A last Publish with kCancelled closes the directory.
   void Publish(std::unique_ptr<DirectorySnapshot> snapshot,
                const std::function<absl::AnyInvocable<void()>()>& swapped);
+  // Before the first Publish: what picks answer instead of the constructor's `not_ready`.
+  void SetNotReady(absl::Status status);
+  void SetNotes(std::shared_ptr<const RegistryNotes> notes) {
+    const std::lock_guard lock(notes_mutex_);
+    notes_ = std::move(notes);
+  }
   DirectorySnapshot& Mutable() { return *current_.load(std::memory_order_relaxed); }
   std::vector<PlanKey> TakeWanted() { return wanted_.Take(); }
   // Called on the executor when a callback of the host threw.
@@ -69,6 +89,8 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
     Timer timer;
   };
 
+  static std::unique_ptr<DirectorySnapshot> NothingYet(Url consumer, absl::Status why, Clock::SteadyTime now);
+  void Swap(std::unique_ptr<DirectorySnapshot> snapshot, const std::function<absl::AnyInvocable<void()>()>& swapped);
   void PollLater();
   void Answer(Directory::Done done, absl::Status status) const;
 
@@ -86,6 +108,9 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   std::uint64_t next_waiter_ = 0;
   bool ready_ = false;
   Timer poll_;
+
+  mutable std::mutex notes_mutex_;
+  std::shared_ptr<const RegistryNotes> notes_;
 };
 
 }  // namespace fairlead::internal

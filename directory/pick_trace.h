@@ -50,7 +50,7 @@ struct PickTrace {
   double snapshot_age_seconds = 0;
   std::size_t providers = 0, live = 0;  // in the list; of them up when the snapshot was made
   std::vector<std::string> skipped;     // what could not be used: bad children, rules, overrides, failed refers
-  std::string registry;                 // state of the registry
+  std::string registry;                 // its state; numbers in it are of the last list or change of session
   std::vector<RouterStep> routers;      // in order
   std::string plan;                     // "class" (chosen by method), "hit", "walk" (not built yet)
   std::string branch;                   // which set was drawn, when the rules lead to several; else empty

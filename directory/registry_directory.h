@@ -20,6 +20,8 @@ class RegistryDirectory final : public NotifyListener, public std::enable_shared
   static std::shared_ptr<RegistryDirectory> Create(DirectoryConfig config);
 
   void Notify(Notification full) override;
+  // Explain, and the error of picks before the first list, say the registry's new state.
+  void OnRegistryChange() override { updater_->RegistryChanged(); }
 
   // A handle for picks. `on_destroy` runs on the thread that drops the last reference.
   std::shared_ptr<Directory> MakeDirectory(absl::AnyInvocable<void()> on_destroy) const;

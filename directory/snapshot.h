@@ -81,7 +81,6 @@ struct DirectorySnapshot {
   std::unordered_multimap<std::uint64_t, std::shared_ptr<const Leaf>> leaves;  // builder only
 
   std::vector<std::string> skipped;  // for Explain: input that could not be used
-  std::string registry;              // for Explain: the registry's state when this was built
 };
 
 }  // namespace fairlead::internal

@@ -139,7 +139,6 @@ std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const Meth
   snapshot->own_methods = std::move(input.own_methods);
   snapshot->policy = std::move(input.policy);
   snapshot->skipped = std::move(input.skipped);
-  snapshot->registry = std::move(input.registry);
 
   CompileChain(*snapshot, input.routers, input.changed, previous);
   ClassifyMethods(*snapshot, methods, input.per_method);

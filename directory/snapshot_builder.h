@@ -30,7 +30,6 @@ struct SnapshotInput {
   PolicyLookup policy;
   absl::Status status;  // not OK: why there is nobody to pick
   std::vector<std::string> skipped;
-  std::string registry;
 };
 
 // Compiles the chain, classifies the known methods and builds the plans in use. Work per provider is done for

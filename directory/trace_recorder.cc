@@ -51,7 +51,6 @@ TraceRecorder::TraceRecorder(PickTrace& trace, PickTrace::Detail detail, const D
   trace.providers = snapshot.table->by_rank.size();
   trace.live = snapshot.valid.count();
   trace.skipped = snapshot.skipped;
-  trace.registry = snapshot.registry;
   if (!all_) return;
   line_of_.resize(snapshot.table->providers.size());
   std::unordered_map<std::string, std::size_t> uses;  // of addresses, and of protocol://address

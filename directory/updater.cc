@@ -1,7 +1,6 @@
 #include "fairlead/directory/updater.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "fairlead/loadbalance/warmup.h"
 #include "fairlead/url/merge.h"
 #include "fairlead/url/parameter_names.h"
+#include "fairlead/url/provider.h"
 
 namespace fairlead::internal {
 namespace {
@@ -30,24 +30,16 @@ constexpr milliseconds kCloseTick{20};
 // Of one remark in Explain: a url and what is wrong with it.
 constexpr std::size_t kMostSkippedBytes = 1000;
 
-// Protocols of urls that are no providers, whatever category they were put under.
-constexpr std::array<std::string_view, 8> kNoProviders = {"empty", "consumer", "provider", "override",
-                                                          "absent", "route", "condition", "registry"};
-
 std::vector<LastGood::Broken> Unidentified(const std::vector<std::string>& unreadable) {
   std::vector<LastGood::Broken> broken;
   for (const std::string& text : unreadable) broken.push_back({text, {}});
   return broken;
 }
 
-// Why a provider cannot be used at all; empty when it can.
-std::string_view Unusable(const Url& url) {
-  if (std::find(kNoProviders.begin(), kNoProviders.end(), url.protocol()) != kNoProviders.end()) {
-    return "no provider's protocol";
-  }
-  if (url.host().empty()) return "no host to connect to";
-  if (url.parts().port > 65535) return "no such port";
-  return {};
+absl::Status NotReady(const Url& consumer, std::string_view registry_state) {
+  return absl::FailedPreconditionError(absl::StrCat("no list of ", Shortened(consumer.ServiceKey()),
+                                                    " has arrived from the registry yet",
+                                                    registry_state.empty() ? "" : ": ", ToAbsl(registry_state)));
 }
 
 }  // namespace
@@ -55,9 +47,7 @@ std::string_view Unusable(const Url& url) {
 Updater::Updater(DirectoryConfig config)
     : config_(std::move(config)),
       core_(std::make_shared<DirectoryCore>(
-          config_.executor, *config_.clock, config_.seed, config_.consumer,
-          absl::FailedPreconditionError(absl::StrCat("no list of ", Shortened(config_.consumer.ServiceKey()),
-                                                     " has arrived from the registry yet")))),
+          config_.executor, *config_.clock, config_.seed, config_.consumer, NotReady(config_.consumer, {}))),
       consumer_(config_.consumer) {}
 
 std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
@@ -121,6 +111,18 @@ void Updater::Set(Category category, ListKind kind, std::vector<Url> urls, std::
       return;
   }
   Changed();
+}
+
+void Updater::RegistryChanged() {
+  if (closed_) return;
+  auto notes = std::make_shared<RegistryNotes>();
+  if (config_.registry_state) notes->state = Shortened(config_.registry_state());
+  for (const std::string& remark : config_.remarks) notes->skipped.push_back(Shortened(remark, kMostSkippedBytes));
+  if (config_.unreadable) {
+    for (const std::string& child : config_.unreadable()) notes->skipped.push_back(Shortened(child, kMostSkippedBytes));
+  }
+  if (version_ == 0) core_->SetNotReady(NotReady(config_.consumer, notes->state));
+  core_->SetNotes(std::move(notes));
 }
 
 void Updater::SetEmptyReason(std::string reason) {
@@ -288,7 +290,7 @@ void Updater::ApplyProviders() {
                                     std::string::npos;
   };
   const auto make = [&](const Url& original) {
-    Made made{original, nullptr, Unusable(original)};
+    Made made{original, nullptr, WhyNoProvider(original.parts())};
     if (made.why.empty() && !(wanted_protocol(original.protocol()) && Speaks(original.protocol()))) {
       made.why = "protocol not spoken here";
     }
@@ -438,13 +440,10 @@ void Updater::Publish() {
     input.skipped.push_back(absl::StrCat("the registry cannot say its ", ToAbsl(CategoryName(static_cast<Category>(i))),
                                          " now; the last ones known are used"));
   }
-  if (config_.unreadable) {
-    for (const std::string& child : config_.unreadable()) input.skipped.push_back(Shortened(child, kMostSkippedBytes));
-  }
-  if (config_.registry_state) input.registry = Shortened(config_.registry_state());
 
   auto snapshot = BuildSnapshot(std::move(input), core_->methods(), &core_->Mutable());
   const bool has_runtime_rules = !snapshot->runtime.empty();
+  RegistryChanged();
   // The providers that left may give no lease from here on, but must until picks see a list without them.
   core_->Publish(std::move(snapshot), [endpoints = endpoints_] { return endpoints->DrainRemoved(); });
   ScheduleWarmup();
@@ -488,6 +487,7 @@ void Updater::Close(std::chrono::nanoseconds deadline, absl::AnyInvocable<void()
     closed->consumer_as_given = config_.consumer;
     closed->built_at = config_.clock->SteadyNow();
     closed->status = absl::CancelledError(absl::StrCat("the directory of ", closed->service, " was closed"));
+    core_->SetNotes(nullptr);
     endpoints_->Close(deadline);
     core_->Publish(std::move(closed), [endpoints = endpoints_] { return endpoints->DrainRemoved(); });
   }

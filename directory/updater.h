@@ -32,6 +32,7 @@ struct DirectoryConfig {
   std::uint64_t seed = 0;
   internal::PolicyLookup policy;
   std::function<absl::StatusOr<std::shared_ptr<RouterFactory>>(std::string_view name)> router;
+  std::vector<std::string> remarks;             // for Explain: what of the urls given could not be read
   std::function<std::string()> registry_state;  // one line; may be empty
   std::function<std::vector<std::string>()> unreadable;  // the registry's children that are no urls, with the reason
   // Asks why the registry has no provider of the service; the answer, which may be empty, comes on the executor.
@@ -50,6 +51,9 @@ class Updater : public std::enable_shared_from_this<Updater> {
 
   // The category's complete list. kUnknown keeps what is there. `unreadable` = its children that are no urls.
   void Set(Category category, ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable = {});
+  // What Explain says of the registry is read again: config's `registry_state` and `unreadable`. Every publication does
+  // so too; no table is built anew.
+  void RegistryChanged();
   // A remark for Explain and for the status of picks while the list is empty.
   void SetEmptyReason(std::string reason);
   // Nothing is published before this.

@@ -48,6 +48,7 @@ bool ChildList::Update(const std::vector<std::string>& texts) {
   std::vector<Child> children;
   children.reserve(chosen.size());
   std::vector<Unreadable> unreadable;
+  std::size_t moved = 0;  // of the unreadable ones, those that were there
   for (const std::uint32_t i : chosen) {
     const auto place = static_cast<std::uint32_t>(children.size());
     Child& child = children.emplace_back();
@@ -58,6 +59,7 @@ bool ChildList::Update(const std::vector<std::string>& texts) {
         const auto old = std::lower_bound(unreadable_.begin(), unreadable_.end(), known->second,
                                           [](const Unreadable& a, std::uint32_t b) { return a.child < b; });
         unreadable.push_back({place, std::move(old->text), old->foreign, old->hash});
+        ++moved;
       }
       continue;
     }
@@ -79,6 +81,7 @@ bool ChildList::Update(const std::vector<std::string>& texts) {
   }
   index_ = std::move(index);
   children_ = std::move(children);
+  unreadable_changed_ = moved != unreadable.size() || moved != unreadable_.size();
   unreadable_ = std::move(unreadable);
   foreign_ = static_cast<std::size_t>(std::count_if(unreadable_.begin(), unreadable_.end(),
                                                     [](const Unreadable& child) { return child.foreign; }));

@@ -52,6 +52,8 @@ class ChildList {
     return unreadable_.size() == children_.size() && foreign_ < children_.size();
   }
   const std::vector<Unreadable>& unreadable() const { return unreadable_; }
+  // The last change added or took away some of them.
+  bool unreadable_changed() const { return unreadable_changed_; }
 
  private:
   struct Fingerprint {
@@ -82,6 +84,7 @@ class ChildList {
   std::size_t twins_ = 0;  // children beyond the first of their url
   std::vector<Child> children_;
   std::vector<Unreadable> unreadable_;
+  bool unreadable_changed_ = false;
   std::size_t foreign_ = 0;
 };
 

@@ -44,17 +44,18 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
     env_.backend->Start(env_.Guarded([this](RegistryBackend::Session session) { OnSession(session); }));
   }
 
-  void Register(const Url& url, Done done) {
+  void Register(const Url& url, const RegistryCallOptions& call, Done done) {
     if (Refuses(done)) return;
-    registrations_.Register(url, std::move(done));
+    registrations_.Register(url, call, std::move(done));
   }
   void Unregister(const Url& url, Done done) {
     if (Refuses(done)) return;
-    registrations_.Unregister(url, std::move(done));
+    registrations_.Unregister(url, env_.options, std::move(done));
   }
-  void Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> listener, Done first_notified) {
+  void Subscribe(const Url& consumer, const RegistryCallOptions& call, std::shared_ptr<NotifyListener> listener,
+                 Done first_notified) {
     if (Refuses(first_notified)) return;
-    subscriptions_.Subscribe(consumer, std::move(listener), std::move(first_notified));
+    subscriptions_.Subscribe(consumer, call, std::move(listener), std::move(first_notified));
   }
   void Unsubscribe(const Url& consumer, const std::shared_ptr<NotifyListener>& listener) {
     subscriptions_.Unsubscribe(consumer, listener);
@@ -67,6 +68,9 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
   bool connected() const { return env_.connected && !env_.destroyed; }
   std::string Describe() const;
   RegistryStatus status() const;
+  std::vector<std::string> Unreadable(const std::string& service) const {
+    return subscriptions_.watches().UnreadableOf(service);
+  }
   RegistryBackend& backend() { return *env_.backend; }
   internal::RegistryEnvironment& env() { return env_; }
 
@@ -100,6 +104,7 @@ void FailbackRegistry::Core::OnSession(RegistryBackend::Session session) {
   if (env_.destroyed) return;
   env_.connected =
       session == Session::kConnected || session == Session::kReconnected || session == Session::kNew;
+  subscriptions_.TellOfRegistry();
   const auto log = [this](Severity severity, std::string_view text) {
     env_.context.log->Log(severity, "FL-1-5", env_.options.address, text);
   };
@@ -179,17 +184,19 @@ RegistryStatus FailbackRegistry::Core::status() const {
 }
 
 std::string FailbackRegistry::Core::Describe() const {
-  const RegistryStatus now = status();
+  const internal::WatchTable& watches = subscriptions_.watches();
   std::string text =
-      absl::StrCat(now.address, " ",
-                   env_.destroyed  ? "destroyed"
-                   : now.connected ? "connected"
-                                   : "not connected",
-                   " (", env_.backend->Describe(), "), ", now.registered, " registered, ", now.unacknowledged,
-                   " not confirmed, ", now.subscriptions, " subscriptions to ", now.watches, " lists, ",
-                   now.counters.retries, " retries");
-  if (!now.unreadable.empty()) absl::StrAppend(&text, ", ", now.unreadable.size(), " children unreadable");
-  if (!now.last_error.ok()) absl::StrAppend(&text, ", last error: ", now.last_error.ToString());
+      absl::StrCat(env_.options.address, " ",
+                   env_.destroyed ? "destroyed"
+                   : connected()  ? "connected"
+                                  : "not connected",
+                   " (", env_.backend->Describe(), "), ", registrations_.registered(), " registered, ",
+                   registrations_.unacknowledged(), " not confirmed, ", subscriptions_.size(),
+                   " subscriptions to ", watches.size(), " lists, ", env_.counters.retries, " retries");
+  if (watches.unreadable_count() > 0) {
+    absl::StrAppend(&text, ", ", watches.unreadable_count(), " children unreadable");
+  }
+  if (!env_.last_error.ok()) absl::StrAppend(&text, ", last error: ", env_.last_error.ToString());
   return text;
 }
 
@@ -212,13 +219,24 @@ FailbackRegistry::~FailbackRegistry() {
   }
 }
 
-void FailbackRegistry::Register(const Url& url, Done done) { core_->Register(url, std::move(done)); }
+void FailbackRegistry::Register(const Url& url, Done done) {
+  core_->Register(url, core_->env().options, std::move(done));
+}
+
+void FailbackRegistry::Register(const Url& url, const RegistryCallOptions& call, Done done) {
+  core_->Register(url, call, std::move(done));
+}
 
 void FailbackRegistry::Unregister(const Url& url, Done done) { core_->Unregister(url, std::move(done)); }
 
 void FailbackRegistry::Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> listener,
                                  Done first_notified) {
-  core_->Subscribe(consumer, std::move(listener), std::move(first_notified));
+  core_->Subscribe(consumer, core_->env().options, std::move(listener), std::move(first_notified));
+}
+
+void FailbackRegistry::Subscribe(const Url& consumer, const RegistryCallOptions& call,
+                                 std::shared_ptr<NotifyListener> listener, Done first_notified) {
+  core_->Subscribe(consumer, call, std::move(listener), std::move(first_notified));
 }
 
 void FailbackRegistry::Unsubscribe(const Url& consumer, const std::shared_ptr<NotifyListener>& listener) {
@@ -237,6 +255,10 @@ std::string FailbackRegistry::Describe() const { return core_->Describe(); }
 void FailbackRegistry::Destroy(Done done) { core_->Destroy(std::move(done)); }
 
 RegistryStatus FailbackRegistry::status() const { return core_->status(); }
+
+std::vector<std::string> FailbackRegistry::Unreadable(const std::string& service) const {
+  return core_->Unreadable(service);
+}
 
 RegistryBackend& FailbackRegistry::backend() { return core_->backend(); }
 

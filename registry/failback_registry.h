@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "fairlead/registry/registry.h"
 #include "fairlead/registry/registry_backend.h"
+#include "fairlead/registry/registry_options.h"
 #include "fairlead/url/url.h"
 
 namespace fairlead {
@@ -50,7 +51,8 @@ struct RegistryStatus {
 // children are parsed; unreadable ones are skipped, logged once and shown in status(); urls that differ in
 // pid and timestamp only collapse to the newest. A subscription hears of what matches it. A path that
 // vanishes is kUnknown for `missing.grace` (30 000), then kEmpty; one that was never there is kEmpty. As a
-// belt, every list is read again every `resync.period` (600 000, 0 = never).
+// belt, every list is read again every `resync.period` (600 000, 0 = never). Sessions that come and go, and
+// unreadable children of their service, are told to listeners by OnRegistryChange.
 //
 // Dropping the last reference is Destroy: on the executor at once, elsewhere as its next task. Listener and
 // Done are called on the executor, from tasks of the registry, and may call every method or drop the
@@ -66,6 +68,11 @@ class FailbackRegistry final : public Registry {
   void Register(const Url& url, Done done) override;
   void Unregister(const Url& url, Done done) override;
   void Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> listener, Done first_notified) override;
+  // The same for a caller whose registry url is another one of the same registry: its `call` options hold instead
+  // of those of the url that the registry was made with.
+  void Register(const Url& url, const RegistryCallOptions& call, Done done);
+  void Subscribe(const Url& consumer, const RegistryCallOptions& call, std::shared_ptr<NotifyListener> listener,
+                 Done first_notified);
   void Unsubscribe(const Url& consumer, const std::shared_ptr<NotifyListener>& listener) override;
   void Lookup(const Url& query, absl::AnyInvocable<void(absl::StatusOr<std::vector<Url>>)> done) override;
   bool IsAvailable() const override;
@@ -73,6 +80,8 @@ class FailbackRegistry final : public Registry {
   void Destroy(Done done) override;
 
   RegistryStatus status() const;
+  // The children of `service` that are skipped now, as in RegistryStatus::unreadable.
+  std::vector<std::string> Unreadable(const std::string& service) const;
   // For the config center, which shares the registry's session. Valid until Destroy.
   RegistryBackend& backend();
 

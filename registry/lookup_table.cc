@@ -25,7 +25,7 @@ void LookupTable::Lookup(const Url& query, Found done) {
   look.done = std::move(done);
   look.deadline = env_.After(env_.options.timeout, [this, id] {
     if (const auto at = looks_.find(id); at != looks_.end())
-      End(id, env_.NoAnswer(at->second.query.ToString()));
+      End(id, env_.NoAnswer(at->second.query.ToString(), env_.options.timeout));
   });
   if (env_.connected) Ask(id, look);
 }

@@ -34,6 +34,11 @@ class NotifyListener {
  public:
   virtual ~NotifyListener() = default;
   virtual void Notify(Notification full) = 0;
+  // What the registry says beside the lists has changed: its session came, broke, ended or was renewed, or other
+  // children of the subscribed service than before cannot be read. On the executor, in a task of its own, several
+  // changes in one call; a list that goes with it may be told before or after. For those who show the registry's
+  // state (Registry::Describe, FailbackRegistry::Unreadable); there is nothing that must be done.
+  virtual void OnRegistryChange() {}
 };
 
 }  // namespace fairlead

@@ -27,18 +27,23 @@ std::chrono::milliseconds RetryPeriod(const Url& url, const RegistryOptions& opt
       std::max<std::int64_t>(1, url.IntParam("retry.period", options.retry_period.count())));
 }
 
+// A consumer's url has no port; nobody waits for it.
+bool Checks(const Url& url, const RegistryCallOptions& call) {
+  return call.check && url.BoolParam(names::kCheck, true) && url.port() != 0;
+}
+
 }  // namespace
 
-void RegistrationTable::Register(const Url& url, Done done) {
+void RegistrationTable::Register(const Url& url, const RegistryCallOptions& call, Done done) {
   absl::StatusOr<RegistryKey> key = RegistryKeyOf(url.parts());
   if (!key.ok()) return env_.PostAnswer(std::move(done), key.status());
   if (!url.BoolParam("register", true) || url.BoolParam("isExtra", false) || key->service == "*" ||
-      !env_.options.Accepts(url.protocol())) {
+      !call.Accepts(url.protocol())) {
     return env_.PostAnswer(std::move(done), absl::OkStatus());
   }
   const EntryId id = IdOf(url, *std::move(key));
   Entry& entry = entries_.at(id);
-  std::string text = RegisteredText(url, env_.options);
+  std::string text = RegisteredText(url, call);
   if (entry.wanted != text) {
     TellWaiters(entry,
                 absl::CancelledError("the url was registered again, or anew after it was unregistered"));
@@ -49,18 +54,18 @@ void RegistrationTable::Register(const Url& url, Done done) {
     entry.attempts = 0;
     entry.backoff.Reset();
   }
-  if (!Checks(url)) {
+  if (!Checks(url, call)) {
     entry.insists = true;
     env_.PostAnswer(std::move(done), absl::OkStatus());
   } else if (entry.acknowledged == entry.wanted) {
     env_.PostAnswer(std::move(done), absl::OkStatus());
   } else {
-    Await(id, std::move(done));
+    Await(id, call.timeout, std::move(done));
   }
   Step(id);
 }
 
-void RegistrationTable::Unregister(const Url& url, Done done) {
+void RegistrationTable::Unregister(const Url& url, const RegistryCallOptions& call, Done done) {
   absl::StatusOr<RegistryKey> key = RegistryKeyOf(url.parts());
   if (!key.ok()) return env_.PostAnswer(std::move(done), key.status());
   const bool known = ids_.contains(url);
@@ -69,7 +74,7 @@ void RegistrationTable::Unregister(const Url& url, Done done) {
   if (!known) {
     // Somebody else's: under the text as given, or as this library would have registered it.
     entry.stored.push_back({url.ToFullString(), false});
-    std::string registered = RegisteredText(url, env_.options);
+    std::string registered = RegisteredText(url, call);
     if (registered != entry.stored.front().text) entry.stored.push_back({std::move(registered), false});
   } else if (entry.wanted) {
     TellWaiters(entry, absl::CancelledError("the url was unregistered"));
@@ -78,8 +83,8 @@ void RegistrationTable::Unregister(const Url& url, Done done) {
     entry.attempts = 0;
     entry.backoff.Reset();
   }
-  if (Checks(url)) {
-    Await(id, std::move(done));
+  if (Checks(url, call)) {
+    Await(id, call.timeout, std::move(done));
   } else {
     env_.PostAnswer(std::move(done), absl::OkStatus());
   }
@@ -101,24 +106,19 @@ RegistrationTable::EntryId RegistrationTable::IdOf(const Url& url, RegistryKey k
   return at->second;
 }
 
-// A consumer's url has no port; nobody waits for it.
-bool RegistrationTable::Checks(const Url& url) const {
-  return env_.options.check && url.BoolParam(names::kCheck, true) && url.port() != 0;
-}
-
-void RegistrationTable::Await(EntryId id, Done done) {
+void RegistrationTable::Await(EntryId id, std::chrono::milliseconds timeout, Done done) {
   const std::uint64_t waiter = ++last_id_;
-  Timer deadline = env_.After(env_.options.timeout, [this, id, waiter] { OnDeadline(id, waiter); });
+  Timer deadline = env_.After(timeout, [this, id, waiter, timeout] { OnDeadline(id, waiter, timeout); });
   entries_.at(id).waiters.push_back({waiter, std::move(done), std::move(deadline)});
 }
 
-void RegistrationTable::OnDeadline(EntryId id, std::uint64_t waiter) {
+void RegistrationTable::OnDeadline(EntryId id, std::uint64_t waiter, std::chrono::milliseconds timeout) {
   Entry* entry = Find(id);
   if (entry == nullptr) return;
   const auto at = std::find_if(entry->waiters.begin(), entry->waiters.end(),
                                [waiter](const Waiter& one) { return one.id == waiter; });
   if (at == entry->waiters.end()) return;
-  env_.PostAnswer(std::move(at->done), env_.NoAnswer(entry->url.ToString()));
+  env_.PostAnswer(std::move(at->done), env_.NoAnswer(entry->url.ToString(), timeout));
   entry->waiters.erase(at);
   if (entry->wanted && entry->waiters.empty() && !entry->insists) {
     Withdraw(*entry);

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_REGISTRY_REGISTRATION_TABLE_H_
 #define FAIRLEAD_REGISTRY_REGISTRATION_TABLE_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -26,8 +27,8 @@ class RegistrationTable {
  public:
   explicit RegistrationTable(RegistryEnvironment& env) : env_(env) {}
 
-  void Register(const Url& url, Done done);
-  void Unregister(const Url& url, Done done);
+  void Register(const Url& url, const RegistryCallOptions& call, Done done);
+  void Unregister(const Url& url, const RegistryCallOptions& call, Done done);
 
   // The session came back: what was asked and not answered is unknown and asked again.
   void OnReconnected();
@@ -79,9 +80,8 @@ class RegistrationTable {
 
   Entry* Find(EntryId id);
   EntryId IdOf(const Url& url, RegistryKey key);
-  bool Checks(const Url& url) const;
-  void Await(EntryId id, Done done);
-  void OnDeadline(EntryId id, std::uint64_t waiter);
+  void Await(EntryId id, std::chrono::milliseconds timeout, Done done);
+  void OnDeadline(EntryId id, std::uint64_t waiter, std::chrono::milliseconds timeout);
   void TellWaiters(Entry& entry, const absl::Status& status);
 
   static bool Settled(const Entry& entry);

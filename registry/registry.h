@@ -20,7 +20,7 @@ using Done = absl::AnyInvocable<void(absl::Status)>;
 // whose question was withdrawn (the opposite call, Unsubscribe, Destroy) gets kCancelled.
 //
 // What fails is retried in the background, so that the registry converges on the last thing asked. `check`
-// (default true, in the registry's url and in the url given) says who hears of a failure: with check=false
+// (default true, in the registry's url as the caller wrote it and in the url given) says who hears of a failure: with check=false
 // Done gets OK once the wish is recorded; with check=true Done waits for the registry, and a failure is told
 // and ends the wish, so that nothing happens later behind the back of a caller who was told "failed".
 class Registry {

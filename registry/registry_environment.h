@@ -73,9 +73,9 @@ struct RegistryEnvironment {
   void Failed(const absl::Status& status) { last_error = status; }
 
   // "memory://h did not answer within 5000 ms (last error: ...)": what a caller with check=true is told.
-  absl::Status NoAnswer(std::string_view about) const {
+  absl::Status NoAnswer(std::string_view about, std::chrono::milliseconds timeout) const {
     return absl::UnavailableError(absl::StrCat(
-        "registry ", options.address, " did not answer within ", options.timeout.count(), " ms about ",
+        "registry ", options.address, " did not answer within ", timeout.count(), " ms about ",
         ToAbsl(about), last_error.ok() ? "" : absl::StrCat("; last error: ", last_error.ToString()),
         "; check the address, or use check=false to go on and wait in the background"));
   }

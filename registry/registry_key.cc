@@ -106,7 +106,7 @@ std::vector<Category> SubscribedCategories(const UrlParts& consumer) {
   return named;
 }
 
-std::string RegisteredText(const Url& url, const RegistryOptions& options) {
+std::string RegisteredText(const Url& url, const RegistryCallOptions& options) {
   UrlParts parts = url.parts();
   const bool consumer = parts.protocol == "consumer";
   if (consumer && options.simplified) {

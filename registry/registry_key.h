@@ -30,7 +30,7 @@ std::vector<Category> SubscribedCategories(const UrlParts& consumer);
 // The text under which `url` is registered, credentials included. Providers lose parameters that only their
 // own process reads (hidden ones, thread pools, qos, ...); with `simplified` providers and consumers keep
 // only what Dubbo's default key lists name, and what decides where and whether they are seen.
-std::string RegisteredText(const Url& url, const RegistryOptions& options);
+std::string RegisteredText(const Url& url, const RegistryCallOptions& options);
 
 }  // namespace fairlead
 

@@ -57,7 +57,7 @@ absl::StatusOr<RegistryOptions> RegistryOptions::Parse(const Url& registry) {
   return options;
 }
 
-bool RegistryOptions::Accepts(std::string_view protocol) const {
+bool RegistryCallOptions::Accepts(std::string_view protocol) const {
   bool names_some = false;
   bool named = false;
   bool refused = false;

@@ -12,12 +12,28 @@
 
 namespace fairlead {
 
-// What a registry url's parameters mean, read once. Defaults apply to absent and empty parameters.
-struct RegistryOptions {
-  // `protocol://host:port[,backup...]`, without credentials and parameters: for logs and errors.
-  std::string address;
+// The parameters of a registry url that are about the caller's own calls. Several urls may name one registry and
+// share its connection; each of them has its own.
+struct RegistryCallOptions {
   // `timeout`: how long check=true waits for a first answer.
   std::chrono::milliseconds timeout{5000};
+  // `check`: failures are told, and end the wish.
+  bool check = true;
+  // `simplified`: few parameters are registered.
+  bool simplified = false;
+  // `accepts`: protocols, as written.
+  std::vector<std::string> accepts;
+
+  // May a url of this protocol be registered? Dubbo 3.3: with any plain element in `accepts` the protocol
+  // must be one of those, else it must not be one of the elements written `-protocol`. Case and blanks count.
+  bool Accepts(std::string_view protocol) const;
+};
+
+// What a registry url's parameters mean, read once. Defaults apply to absent and empty parameters. What is not
+// about calls is about the connection, or about what is kept up in the background.
+struct RegistryOptions : RegistryCallOptions {
+  // `protocol://host:port[,backup...]`, without credentials and parameters: for logs and errors.
+  std::string address;
   // `session`: what is asked for; the server may shorten it.
   std::chrono::milliseconds session{60000};
   // `retry.period`: the longest wait between two attempts.
@@ -28,12 +44,6 @@ struct RegistryOptions {
   std::chrono::milliseconds missing_grace{30000};
   // `resync.period`: every list is read again; 0 = never.
   std::chrono::milliseconds resync_period{600000};
-  // `check`: failures are told, and end the wish.
-  bool check = true;
-  // `simplified`: few parameters are registered.
-  bool simplified = false;
-  // `accepts`: protocols, as written.
-  std::vector<std::string> accepts;
   // `delay-notification`: the given window, always that long.
   BurstWindow::Limits burst;
   // `group`: the root of what is stored.
@@ -41,10 +51,6 @@ struct RegistryOptions {
 
   // kInvalidArgument names the parameter, its text and what was expected.
   static absl::StatusOr<RegistryOptions> Parse(const Url& registry);
-
-  // May a url of this protocol be registered? Dubbo 3.3: with any plain element in `accepts` the protocol
-  // must be one of those, else it must not be one of the elements written `-protocol`. Case and blanks count.
-  bool Accepts(std::string_view protocol) const;
 };
 
 }  // namespace fairlead

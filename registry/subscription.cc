@@ -13,7 +13,7 @@ Subscription::Subscription(WatchTable& watches, std::string service, Url consume
       categories_(std::move(categories)),
       versions_(versions) {}
 
-void Subscription::Start(absl::AnyInvocable<void()> on_news) {
+void Subscription::Start(absl::AnyInvocable<void()> on_news, absl::AnyInvocable<void()> on_unreadable) {
   watching_ = true;
   for (const Category category : categories_) {
     const WatchedList& list = watches_.Acquire({service_, category}, *this);
@@ -22,6 +22,7 @@ void Subscription::Start(absl::AnyInvocable<void()> on_news) {
     Publish(list, slice, Rematch(list, slice, true));
   }
   on_news_ = std::move(on_news);
+  on_unreadable_ = std::move(on_unreadable);
 }
 
 void Subscription::Stop() {
@@ -44,6 +45,7 @@ void Subscription::OnList(const WatchedList& list, ListChange change) {
   Slice& slice = slices_[static_cast<std::size_t>(list.key.category)];
   const bool first = slice.current == nullptr;
   Publish(list, slice, (first || change == ListChange::kChildren) && Rematch(list, slice, first));
+  if (change == ListChange::kChildren && list.children.unreadable_changed()) on_unreadable_();
 }
 
 bool Subscription::Rematch(const WatchedList& list, Slice& slice, bool from_scratch) const {

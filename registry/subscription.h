@@ -37,8 +37,9 @@ class Subscription final : public ListWatcher {
   Subscription(WatchTable& watches, std::string service, Url consumer, std::vector<Category> categories,
                std::uint64_t& versions);
 
-  // Begins to watch. `on_news` is called, never from within Start, after a slice changed.
-  void Start(absl::AnyInvocable<void()> on_news);
+  // Begins to watch. `on_news` is called, never from within Start, after a slice changed, `on_unreadable` after
+  // the children that cannot be read became others.
+  void Start(absl::AnyInvocable<void()> on_news, absl::AnyInvocable<void()> on_unreadable);
   // Ends the watches; the slices stay. Called before destruction, unless the whole registry goes.
   void Stop();
   // The service is gone: stops, and every category says kEmpty.
@@ -62,7 +63,7 @@ class Subscription final : public ListWatcher {
   const std::vector<Category> categories_;
   std::uint64_t& versions_;
   std::array<Slice, kCategoryCount> slices_;
-  absl::AnyInvocable<void()> on_news_;
+  absl::AnyInvocable<void()> on_news_, on_unreadable_;
   bool watching_ = false;
 };
 

@@ -26,8 +26,8 @@ SubscriptionTable::Heard::Heard(WatchTable& watches, const std::string& service,
                                 std::uint64_t& versions)
     : subscription(watches, service, consumer, SubscribedCategories(consumer.parts()), versions) {}
 
-void SubscriptionTable::Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> host,
-                                  Done first_notified) {
+void SubscriptionTable::Subscribe(const Url& consumer, const RegistryCallOptions& call,
+                                  std::shared_ptr<NotifyListener> host, Done first_notified) {
   const std::string service = consumer.parts().ServiceInterface();
   if (service.empty() || host == nullptr) {
     return env_.PostAnswer(
@@ -49,11 +49,12 @@ void SubscriptionTable::Subscribe(const Url& consumer, std::shared_ptr<NotifyLis
 
   const auto listener = std::make_shared<Listener>();
   listener->host = std::move(host);
-  if (env_.options.check && consumer.BoolParam(names::kCheck, true)) {
+  if (call.check && consumer.BoolParam(names::kCheck, true)) {
     listener->first = std::move(first_notified);
-    listener->deadline = env_.After(env_.options.timeout, [this, consumer, weak = std::weak_ptr(listener)] {
-      if (const auto waiting = weak.lock()) OnDeadline(consumer, waiting);
-    });
+    listener->deadline =
+        env_.After(call.timeout, [this, consumer, timeout = call.timeout, weak = std::weak_ptr(listener)] {
+          if (const auto waiting = weak.lock()) OnDeadline(consumer, waiting, timeout);
+        });
   } else {
     env_.PostAnswer(std::move(first_notified), absl::OkStatus());
   }
@@ -110,11 +111,12 @@ void SubscriptionTable::EndInterestIfUnheard(const Url& consumer) {
   env_.backend->UnwatchServices();
 }
 
-void SubscriptionTable::OnDeadline(const Url& consumer, const std::shared_ptr<Listener>& listener) {
+void SubscriptionTable::OnDeadline(const Url& consumer, const std::shared_ptr<Listener>& listener,
+                                   std::chrono::milliseconds timeout) {
   const auto at = interests_.find(consumer);
   if (at == interests_.end() || !listener->alive || !listener->first) return;
   // Dubbo leaves such a listener subscribed and without a retry. Here the wish ends with the failure.
-  EndListener(*at->second, listener, env_.NoAnswer(at->second->consumer.ToString()));
+  EndListener(*at->second, listener, env_.NoAnswer(at->second->consumer.ToString(), timeout));
   EndInterestIfUnheard(consumer);
 }
 
@@ -123,9 +125,15 @@ void SubscriptionTable::AddService(Interest& interest, const std::string& servic
       interest.all_services ? ForService(interest.consumer, service, *env_.context.pool) : interest.consumer;
   const auto heard = std::make_shared<Heard>(watches_, service, consumer, versions_);
   interest.services.emplace(service, heard);
-  heard->subscription.Start([this, weak = std::weak_ptr(heard)] {
-    if (const auto news = weak.lock()) ScheduleAll(news);
-  });
+  heard->subscription.Start(
+      [this, weak = std::weak_ptr(heard)] {
+        if (const auto news = weak.lock()) ScheduleAll(news);
+      },
+      [this, weak = std::weak_ptr(heard)] {
+        const auto changed = weak.lock();
+        if (changed == nullptr) return;
+        for (const std::shared_ptr<Slot>& slot : changed->slots) TellOfRegistry(slot->listener);
+      });
   for (const std::shared_ptr<Listener>& listener : interest.listeners) AddSlot(heard, listener);
 }
 
@@ -172,6 +180,20 @@ void SubscriptionTable::OneHeard(const std::shared_ptr<Listener>& listener) {
   if (--listener->unheard > 0 || !listener->first) return;
   listener->deadline.Cancel();
   env_.PostAnswer(std::exchange(listener->first, nullptr), absl::OkStatus());
+}
+
+void SubscriptionTable::TellOfRegistry() {
+  for (const auto& [consumer, interest] : interests_) {
+    for (const std::shared_ptr<Listener>& listener : interest->listeners) TellOfRegistry(listener);
+  }
+}
+
+void SubscriptionTable::TellOfRegistry(const std::shared_ptr<Listener>& listener) {
+  if (!std::exchange(listener->registry_told, false)) return;
+  env_.Post([this, listener] {
+    listener->registry_told = true;
+    if (listener->alive) env_.CallHost("a listener", [&] { listener->host->OnRegistryChange(); });
+  });
 }
 
 void SubscriptionTable::OnNames(const absl::StatusOr<std::vector<std::string>>& names) {

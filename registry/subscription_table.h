@@ -2,6 +2,7 @@
 #define FAIRLEAD_REGISTRY_SUBSCRIPTION_TABLE_H_
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -29,8 +30,11 @@ class SubscriptionTable {
  public:
   explicit SubscriptionTable(RegistryEnvironment& env) : env_(env), watches_(env) {}
 
-  void Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> host, Done first_notified);
+  void Subscribe(const Url& consumer, const RegistryCallOptions& call, std::shared_ptr<NotifyListener> host,
+                 Done first_notified);
   void Unsubscribe(const Url& consumer, const std::shared_ptr<NotifyListener>& host);
+  // Every listener is told that the registry itself has changed.
+  void TellOfRegistry();
   // Nobody is notified any more; who waits for a first notification gets kCancelled.
   void Destroy();
 
@@ -42,6 +46,7 @@ class SubscriptionTable {
   struct Listener {
     std::shared_ptr<NotifyListener> host;
     bool alive = true;
+    bool registry_told = true;  // false: a task is on its way that calls OnRegistryChange
     // Slots without a first notification, and one more while the services are not known yet.
     std::size_t unheard = 0;
     Done first;  // while somebody waits
@@ -72,9 +77,11 @@ class SubscriptionTable {
   void Schedule(const std::shared_ptr<Heard>& heard, const std::shared_ptr<Slot>& slot);
   void Deliver(const Heard& heard, Slot& slot);
   void OneHeard(const std::shared_ptr<Listener>& listener);
+  void TellOfRegistry(const std::shared_ptr<Listener>& listener);
 
   void OnNames(const absl::StatusOr<std::vector<std::string>>& names);
-  void OnDeadline(const Url& consumer, const std::shared_ptr<Listener>& listener);
+  void OnDeadline(const Url& consumer, const std::shared_ptr<Listener>& listener,
+                  std::chrono::milliseconds timeout);
   void EndListener(Interest& interest, const std::shared_ptr<Listener>& listener, absl::Status why);
   void EndInterestIfUnheard(const Url& consumer);
 

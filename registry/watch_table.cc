@@ -14,6 +14,12 @@ std::string PathName(const RegistryKey& key) {
   return absl::StrCat(key.service, "/", ToAbsl(CategoryName(key.category)));
 }
 
+void AddUnreadable(const WatchedList& list, std::vector<std::string>& all) {
+  for (const ChildList::Unreadable& child : list.children.unreadable()) {
+    all.push_back(absl::StrCat(PathName(list.key), ": ", child.text));
+  }
+}
+
 }  // namespace
 
 const WatchedList& WatchTable::Acquire(const RegistryKey& key, ListWatcher& watcher) {
@@ -40,6 +46,7 @@ void WatchTable::Release(const RegistryKey& key, ListWatcher& watcher) {
   if (at == watches_.end()) return;
   std::erase(at->second.watchers, &watcher);
   if (!at->second.watchers.empty()) return;
+  unreadable_ -= at->second.list.children.unreadable().size();
   watches_.erase(at);
   env_.backend->Unwatch(key.service, key.category);
 }
@@ -48,6 +55,7 @@ void WatchTable::Destroy() {
   resync_.Cancel();
   for (const auto& [key, watch] : watches_) env_.backend->Unwatch(key.service, key.category);
   watches_.clear();
+  unreadable_ = 0;
 }
 
 WatchTable::Watch* WatchTable::Find(const RegistryKey& key, std::uint64_t id) {
@@ -71,7 +79,9 @@ bool WatchTable::OnChildren(Watch& watch, const std::vector<std::string>& childr
   WatchedList& list = watch.list;
   watch.missing = false;
   watch.grace.Cancel();
+  unreadable_ -= list.children.unreadable().size();
   const bool changed = list.children.Update(children);
+  unreadable_ += list.children.unreadable().size();
   if (changed) LogUnreadable(list);
   ListKind kind = list.children.empty() ? ListKind::kEmpty : ListKind::kList;
   if (list.children.nothing_readable()) kind = ListKind::kUnknown;
@@ -135,10 +145,16 @@ void WatchTable::LogUnreadable(const WatchedList& list) {
 
 std::vector<std::string> WatchTable::Unreadable() const {
   std::vector<std::string> all;
-  for (const auto& [key, watch] : watches_) {
-    for (const ChildList::Unreadable& child : watch.list.children.unreadable()) {
-      all.push_back(absl::StrCat(PathName(key), ": ", child.text));
-    }
+  for (const auto& [key, watch] : watches_) AddUnreadable(watch.list, all);
+  return all;
+}
+
+std::vector<std::string> WatchTable::UnreadableOf(const std::string& service) const {
+  std::vector<std::string> all;
+  // A service's categories stand side by side.
+  for (auto at = watches_.lower_bound({service, Category{}}); at != watches_.end() && at->first.service == service;
+       ++at) {
+    AddUnreadable(at->second.list, all);
   }
   return all;
 }

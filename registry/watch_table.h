@@ -52,6 +52,9 @@ class WatchTable {
 
   std::size_t size() const { return watches_.size(); }
   std::vector<std::string> Unreadable() const;
+  // Those of one service.
+  std::vector<std::string> UnreadableOf(const std::string& service) const;
+  std::size_t unreadable_count() const { return unreadable_; }
 
  private:
   struct Watch {
@@ -77,6 +80,7 @@ class WatchTable {
 
   RegistryEnvironment& env_;
   std::map<RegistryKey, Watch> watches_;
+  std::size_t unreadable_ = 0;  // children in all lists
   std::uint64_t last_id_ = 0;
   std::uint64_t newest_generation_ = 0;
   Timer resync_;

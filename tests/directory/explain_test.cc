@@ -6,6 +6,7 @@ namespace fairlead {
 namespace {
 
 using std::chrono::milliseconds;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -245,6 +246,39 @@ TEST_F(ExplainTest, AServiceNameOfAnyLengthIsCut) {
   EXPECT_LT(handle_->Select({}).status().message().size(), 2000u);
   EXPECT_LT(handle_->Explain({}).ToString().size(), 5000u);
   for (const auto& line : lines_.lines()) EXPECT_LT(line.subject.size(), 300u);
+}
+
+TEST_F(ExplainTest, TheRegistrysStateIsReadAgainWhenItChanges) {
+  std::string state = "not connected";
+  std::vector<std::string> unreadable;
+  DirectoryConfig config = Config("consumer://10.0.0.9/com.acme.Orders?application=shop", protocol_);
+  config.remarks = {"check=maybe: expected true or false"};
+  config.registry_state = [&] { return state; };
+  config.unreadable = [&] { return unreadable; };
+  TearDown();
+  directory_ = RegistryDirectory::Create(std::move(config));
+  handle_ = directory_->MakeDirectory(nullptr);
+
+  // Before there is a list, picks say it too.
+  directory_->OnRegistryChange();
+  EXPECT_THAT(PickAddress(), HasSubstr("not connected"));
+  EXPECT_EQ(handle_->Explain({}).registry, "not connected");
+  state = "connected";
+  directory_->OnRegistryChange();
+  EXPECT_THAT(PickAddress(), AllOf(HasSubstr("has arrived from the registry yet: connected"), Not(HasSubstr("not "))));
+
+  Open({"10.0.0.1"});
+  const std::uint64_t snapshot = handle_->Explain({}).snapshot;
+  state = "suspended";
+  unreadable = {"com.acme.Orders/providers: junk"};
+  EXPECT_EQ(handle_->Explain({}).registry, "connected") << "nobody said that it changed";
+  directory_->OnRegistryChange();
+  const PickTrace trace = handle_->Explain({});
+  EXPECT_EQ(trace.registry, "suspended");
+  EXPECT_THAT(trace.skipped, ElementsAre(HasSubstr("check=maybe"), HasSubstr("junk")));
+  EXPECT_THAT(trace.ToString(), HasSubstr("  registry: suspended\n"));
+  EXPECT_EQ(trace.snapshot, snapshot) << "no table was built for it";
+  EXPECT_EQ(PickAddress(), kA);
 }
 
 }  // namespace

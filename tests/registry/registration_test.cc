@@ -134,6 +134,28 @@ TEST_F(RegistrationTest, ASilentRegistryFailsACheckedCallAtTheTimeout) {
   EXPECT_THAT(Log(), IsEmpty());
 }
 
+TEST_F(RegistrationTest, ACallsOwnOptionsHoldNotTheRegistrys) {
+  Open("fake://h:1?check=false&accepts=tri");
+  RegistryCallOptions call;
+  call.timeout = milliseconds(70);
+  registry_->Register(U(kProvider), call, Into(first_));
+  Run();
+  EXPECT_FALSE(first_.has_value()) << "check=true";
+  EXPECT_THAT(Log(), ElementsAre(HasSubstr("put a.B/providers"))) << "and not accepts=tri";
+  Advance(milliseconds(70));
+  ASSERT_TRUE(first_.has_value());
+  EXPECT_THAT(first_->ToString(), HasSubstr("within 70 ms"));
+
+  Open("fake://h:1?timeout=60000");
+  RegistryCallOptions quick;
+  quick.check = false;
+  quick.simplified = true;
+  registry_->Register(U("dubbo://10.0.0.1:20880/a.B?retries=2&version=1"), quick, Into(second_));
+  Run();
+  EXPECT_TRUE(second_ && second_->ok());
+  EXPECT_THAT(Log(), ElementsAre("put a.B/providers dubbo://10.0.0.1:20880/a.B?version=1"));
+}
+
 TEST_F(RegistrationTest, AnUncheckedFailureIsRetriedForEverWithBackOff) {
   Open("fake://h:1?retry.period=1000").Register(U(kQuiet), Into(first_));
   Run();

@@ -57,9 +57,15 @@ class RecordingListener final : public NotifyListener {
     leave();
   }
 
+  void OnRegistryChange() override {
+    EXPECT_FALSE(inside_) << "within a Notify";
+    ++registry_changes;
+  }
+
   std::vector<std::string> Take() { return std::exchange(lines, {}); }
 
   std::vector<std::string> lines;
+  int registry_changes = 0;
   std::vector<Notification> all;
   std::function<void()> then;
 

@@ -202,6 +202,74 @@ TEST_F(SubscriptionTest, LongMalformedChildrenThatBeginAlikeHaveLinesOfTheirOwn)
   EXPECT_EQ(registry_->status().counters.skipped, 502u);
 }
 
+TEST_F(SubscriptionTest, OtherUnreadableChildrenAreToldThoughNoListChanges) {
+  Open();
+  const auto listener = Subscribe(kConsumer), other = Subscribe("consumer://10.0.0.9/c.D");
+  Push("a.B", kProviders, {P("p1")});
+  Push("c.D", kProviders, {"dubbo://h:1/c.D"});
+  listener->Take();
+  EXPECT_EQ(listener->registry_changes, 0);
+  Push("a.B", kProviders, {P("p1"), "junk"});
+  EXPECT_EQ(listener->registry_changes, 1);
+  EXPECT_THAT(registry_->Unreadable("a.B"), ElementsAre(HasSubstr("a.B/providers: ")));
+  EXPECT_THAT(registry_->Unreadable("c.D"), IsEmpty());
+  Push("a.B", kProviders, {"junk", P("p1")});
+  EXPECT_EQ(listener->registry_changes, 1) << "the same set";
+  Push("a.B", kProviders, {P("p1"), "rubbish"});
+  EXPECT_EQ(listener->registry_changes, 2) << "as many, but others";
+  EXPECT_THAT(listener->Take(), IsEmpty());
+  Push("a.B", kProviders, {P("p1"), P("p2"), "rubbish"});
+  EXPECT_EQ(listener->registry_changes, 2) << "only the urls are others";
+  Push("a.B", kProviders, {P("p1"), P("p2")});
+  EXPECT_EQ(listener->registry_changes, 3);
+  EXPECT_EQ(other->registry_changes, 0);
+  EXPECT_THAT(registry_->Describe(), Not(HasSubstr("unreadable")));
+}
+
+TEST_F(SubscriptionTest, UnreadableChildrenOfAnEndedSubscriptionAreNotCounted) {
+  Open();
+  const auto listener = Subscribe(kConsumer);
+  Push("a.B", kProviders, {P("p1"), "junk"});
+  EXPECT_THAT(registry_->Describe(), HasSubstr("1 children unreadable"));
+  registry_->Unsubscribe(U(kConsumer), listener);
+  Run();
+  EXPECT_THAT(registry_->Describe(), Not(HasSubstr("unreadable")));
+}
+
+TEST_F(SubscriptionTest, ChangesOfTheSessionAreToldToEveryListener) {
+  Open("fake://h:1", false);
+  const auto a = Subscribe(kConsumer), b = Subscribe(kConsumer), all = Subscribe("admin://h/*?interface=*&check=false");
+  const auto gone = Subscribe(kConsumer);
+  const auto told = [&] { return std::vector<int>{a->registry_changes, b->registry_changes, all->registry_changes}; };
+  backend_->Tell(Session::kConnected);
+  Run();
+  EXPECT_THAT(told(), ElementsAre(1, 1, 1));
+  registry_->Unsubscribe(U(kConsumer), gone);
+  for (const Session session : {Session::kSuspended, Session::kReconnected, Session::kExpired, Session::kNew}) {
+    backend_->Tell(session);
+    Run();
+  }
+  EXPECT_THAT(told(), ElementsAre(5, 5, 5));
+  EXPECT_EQ(gone->registry_changes, 1);
+}
+
+TEST_F(SubscriptionTest, ACallsOwnCheckAndTimeoutHoldNotTheRegistrys) {
+  Open("fake://h:1?check=false&timeout=60000", false);
+  RegistryCallOptions call;
+  call.timeout = std::chrono::milliseconds(70);
+  std::optional<absl::Status> strict;
+  const auto listener = std::make_shared<RecordingListener>(), lenient = std::make_shared<RecordingListener>();
+  registry_->Subscribe(U(kConsumer), call, listener, Into(strict));
+  registry_->Subscribe(U(kConsumer), lenient, Into(first_));
+  Run();
+  EXPECT_TRUE(first_ && first_->ok()) << "check=false of the registry's own url";
+  EXPECT_FALSE(strict.has_value());
+  Advance(std::chrono::milliseconds(70));
+  ASSERT_TRUE(strict.has_value());
+  EXPECT_THAT(strict->ToString(), AllOf(HasSubstr("UNAVAILABLE"), HasSubstr("within 70 ms")));
+  EXPECT_EQ(registry_->status().subscriptions, 1u) << "the other one stays";
+}
+
 TEST_F(SubscriptionTest, NothingReadableIsUnknownNotEmpty) {
   Open();
   const auto listener = Subscribe(kConsumer, &first_);

@@ -1,0 +1,26 @@
+#include "fairlead/url/provider.h"
+
+#include <algorithm>
+#include <array>
+
+namespace fairlead {
+namespace {
+
+// Protocols of urls that are no providers, whatever category they were put under.
+constexpr std::array<std::string_view, 8> kNoProviders = {"empty",  "consumer", "provider",  "override",
+                                                          "absent", "route",    "condition", "registry"};
+constexpr std::int32_t kLargestPort = 65535;
+
+}  // namespace
+
+std::string_view WhyNoProvider(const UrlParts& url) {
+  if (url.protocol && std::find(kNoProviders.begin(), kNoProviders.end(), *url.protocol) != kNoProviders.end()) {
+    return "no provider's protocol";
+  }
+  if (!url.host || url.host->empty()) return "no host to connect to";
+  // An absent port is the protocol's usual one.
+  if (url.port > kLargestPort) return "no such port";
+  return {};
+}
+
+}  // namespace fairlead

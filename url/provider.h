@@ -1,0 +1,16 @@
+#ifndef FAIRLEAD_URL_PROVIDER_H_
+#define FAIRLEAD_URL_PROVIDER_H_
+
+#include <string_view>
+
+#include "fairlead/url/url_parts.h"
+
+namespace fairlead {
+
+// Why no consumer can use `url` as a provider, whatever protocols it speaks: "no host to connect to". Empty when it
+// can. Says the same to who registers and to who subscribes. The text is a constant.
+std::string_view WhyNoProvider(const UrlParts& url);
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_URL_PROVIDER_H_
