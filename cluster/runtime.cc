@@ -13,6 +13,7 @@
 #include "fairlead/base/asio_executor.h"
 #include "fairlead/base/host_call.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/cluster/input_checks.h"
 #include "fairlead/cluster/local_address.h"
 #include "fairlead/directory/policy_parameters.h"
 #include "fairlead/directory/registry_directory.h"
@@ -33,6 +34,10 @@ constexpr milliseconds kDrain{10000};
 constexpr milliseconds kSweepPeriod{60000};
 // How much longer than its deadline a shutdown waits for registries to say good-bye.
 constexpr milliseconds kGoodbye{2000};
+
+// What a connection is made with, so that a later url of the same registry has no say in it.
+constexpr std::string_view kConnectionParameters[] = {"session",       "retry.period",  "retry.times",
+                                                      "missing.grace", "resync.period", "delay-notification"};
 
 using Referred = absl::AnyInvocable<void(absl::StatusOr<std::shared_ptr<Directory>>)>;
 
@@ -66,16 +71,18 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     if (protocol == nullptr) {
       return done(absl::InvalidArgumentError("Refer needs a Protocol; give the object that makes your connections"));
     }
-    absl::StatusOr<Hold> registry = Acquire(registry_text);
-    if (!registry.ok()) return done(registry.status());
-    absl::StatusOr<Url> consumer = CompleteConsumer(consumer_text, (*registry)->url);
+    absl::StatusOr<Access> access = Acquire(registry_text);
+    if (!access.ok()) return done(access.status());
+    absl::StatusOr<Url> consumer = CompleteConsumer(consumer_text, access->url);
     if (!consumer.ok()) return done(consumer.status());
+    std::vector<std::string> remarks = std::move(access->remarks);
+    WarnOfEach(consumer->ServiceKey(), "consumer", internal::UnreadableInConsumer(*consumer), &remarks);
 
     const std::uint64_t id = next_id_++;
     Reference& reference = references_[id];
-    reference.registry = *std::move(registry);
+    reference.registry = access->registry;
     reference.consumer = *consumer;
-    reference.directory = MakeRegistryDirectory(reference, std::move(protocol));
+    reference.directory = MakeRegistryDirectory(reference, access->url, std::move(protocol), std::move(remarks));
     const auto directory = reference.directory;
     FailbackRegistry& failback = *reference.registry->registry;
 
@@ -95,15 +102,15 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
         self->executor()->Post([self, id] { self->Release(id, kDrain, nullptr); });
       }
     });
-    const bool check = consumer->BoolParam(names::kCheck, true) &&
-                       reference.registry->url.BoolParam(names::kCheck, true);
-    const milliseconds timeout = reference.registry->timeout;
-    if (!check) {
-      failback.Subscribe(*consumer, directory, [](absl::Status) {});
+    const RegistryCallOptions& call = access->call;
+    if (!call.check || !consumer->BoolParam(names::kCheck, true)) {
+      failback.Subscribe(*consumer, call, directory, [](absl::Status) {});
+      directory->OnRegistryChange();
       return done(std::move(handle));
     }
-    failback.Subscribe(*consumer, directory,
-                       [handle = std::move(handle), timeout, done = std::move(done)](absl::Status status) mutable {
+    failback.Subscribe(*consumer, call, directory,
+                       [handle = std::move(handle), timeout = call.timeout,
+                        done = std::move(done)](absl::Status status) mutable {
                          if (!status.ok()) return done(std::move(status));
                          Directory& ready = *handle;
                          ready.AwaitReady(timeout, [handle = std::move(handle),
@@ -112,12 +119,13 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
                            done(std::move(handle));
                          });
                        });
+    directory->OnRegistryChange();
   }
 
   void Register(const std::string& registry_text, const std::string& provider_text,
                 absl::AnyInvocable<void(absl::StatusOr<Registration>)> done) {
-    absl::StatusOr<Hold> registry = Acquire(registry_text);
-    if (!registry.ok()) return done(registry.status());
+    absl::StatusOr<Access> access = Acquire(registry_text);
+    if (!access.ok()) return done(access.status());
     absl::StatusOr<UrlParts> parts = UrlParts::Parse(provider_text);
     if (!parts.ok()) return done(parts.status());
     if (parts->ServiceInterface().empty()) {
@@ -127,10 +135,14 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     parts->params.emplace(names::kInterface, parts->ServiceInterface());
     parts->params.emplace(names::kTimestamp, std::to_string(options_.clock->SystemMillis()));
     const Url url = Url::Of(*std::move(parts), pool_);
+    if (absl::Status status = internal::CheckRegistrable(url, options_.extensions, options_.compat); !status.ok()) {
+      return done(std::move(status));
+    }
+    WarnOfEach(url.ServiceKey(), "provider", internal::UnreadableInProvider(url));
 
     const std::uint64_t id = next_id_++;
-    registrations_[id] = {*registry, url};
-    (*registry)->registry->Register(url, [self = shared_from_this(), id, done = std::move(done)](absl::Status status) mutable {
+    registrations_[id] = {access->registry, url};
+    access->registry->registry->Register(url, access->call, [self = shared_from_this(), id, done = std::move(done)](absl::Status status) mutable {
       if (!status.ok()) {
         self->registrations_.erase(id);
         return done(std::move(status));
@@ -186,11 +198,17 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
 
  private:
   struct Entry {
-    Url url;
-    milliseconds timeout{5000};
+    Url url;  // the first that named it: what the connection is made with
     std::shared_ptr<FailbackRegistry> registry;
   };
   using Hold = std::shared_ptr<Entry>;  // the registry ends when the last hold does
+  // A registry as one caller's url names it.
+  struct Access {
+    Hold registry;
+    Url url;
+    RegistryCallOptions call;
+    std::vector<std::string> remarks;  // on parameters that cannot be read
+  };
   struct Reference {
     Hold registry;
     Url consumer, node;
@@ -201,7 +219,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     Url url;
   };
 
-  absl::StatusOr<Hold> Acquire(const std::string& text) {
+  // One registry for each address, credentials and group, as in Dubbo, and list of backups. A path says nothing.
+  absl::StatusOr<Access> Acquire(const std::string& text) {
     if (closed_) return absl::CancelledError("the runtime was shut down");
     absl::StatusOr<UrlParts> parts = ParseLenient(text);
     if (!parts.ok()) return parts.status();
@@ -209,15 +228,23 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
       return absl::InvalidArgumentError(absl::StrCat("registry ", parts->ToString(),
                                                      " has no scheme; write for example zookeeper://host:2181"));
     }
+    UrlParts place = *parts;
+    place.path.reset();
     const Url url = Url::Of(*std::move(parts), pool_);
-    const std::string key =
-        absl::StrCat(url.parts().ToIdentityString(), "|", ToAbsl(url.Param("backup")), "|", ToAbsl(url.Param(names::kGroup)));
-    if (const auto known = registries_[key].lock()) return known;
-
     auto factory = options_.extensions.Registry(url.protocol());
     if (!factory.ok()) return factory.status();
     absl::StatusOr<RegistryOptions> parsed = RegistryOptions::Parse(url);
     if (!parsed.ok()) return parsed.status();
+    Access access{nullptr, url, *parsed, {}};
+    WarnOfEach(parsed->address, "registry", internal::UnreadableInRegistryUrl(url), &access.remarks);
+
+    const std::string key =
+        absl::StrCat(place.ToIdentityString(), "|", ToAbsl(url.Param("backup")), "|", parsed->group);
+    access.registry = registries_[key].lock();
+    if (access.registry != nullptr) {
+      WarnOfOtherConnection(parsed->address, access.registry->url, url);
+      return access;
+    }
     RegistryContext context;
     context.executor = executor();
     context.clock = options_.clock;
@@ -226,13 +253,32 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     context.seed = Mix64(options_.seed + registries_.size());
     auto backend = (*factory)->Create(url, context);
     if (!backend.ok()) return backend.status();
-    Hold hold(new Entry{url, parsed->timeout, FailbackRegistry::Create(url, *std::move(backend), context)},
-              [weak = weak_from_this()](Entry* entry) {
-                if (const auto self = weak.lock()) self->EndRegistry(std::move(entry->registry));
-                delete entry;
-              });
-    registries_[key] = hold;
-    return hold;
+    access.registry = Hold(new Entry{url, FailbackRegistry::Create(url, *std::move(backend), context)},
+                           [weak = weak_from_this()](Entry* entry) {
+                             if (const auto self = weak.lock()) self->EndRegistry(std::move(entry->registry));
+                             delete entry;
+                           });
+    registries_[key] = access.registry;
+    return access;
+  }
+
+  void WarnOfOtherConnection(const std::string& address, const Url& first, const Url& later) {
+    std::string others;
+    for (const std::string_view name : kConnectionParameters) {
+      if (later.Param(name) == first.Param(name)) continue;
+      absl::StrAppend(&others, others.empty() ? "" : ", ", ToAbsl(name), "=", Shortened(later.Param(name), 60));
+    }
+    if (others.empty()) return;
+    log_.Warn("FL-4-3", address,
+              absl::StrCat("has its connection from an earlier url; that one's values hold instead of ", others));
+  }
+
+  // Logs each remark; adds them to `all`, for Explain.
+  void WarnOfEach(const std::string& about, std::string_view whose, std::vector<std::string> remarks,
+                  std::vector<std::string>* all = nullptr) {
+    for (std::string& remark : remarks) remark = absl::StrCat(ToAbsl(whose), " parameter ", remark);
+    log_.WarnOfEach("FL-4-2", about, remarks);
+    if (all != nullptr) all->insert(all->end(), remarks.begin(), remarks.end());
   }
 
   void EndRegistry(std::shared_ptr<FailbackRegistry> registry) {
@@ -285,8 +331,9 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     return internal::LocalAddressTowards(registry.host(), registry.port());
   }
 
-  std::shared_ptr<RegistryDirectory> MakeRegistryDirectory(const Reference& reference,
-                                                           std::shared_ptr<Protocol> protocol) {
+  std::shared_ptr<RegistryDirectory> MakeRegistryDirectory(const Reference& reference, const Url& registry_url,
+                                                           std::shared_ptr<Protocol> protocol,
+                                                           std::vector<std::string> remarks) {
     DirectoryConfig config;
     config.executor = executor();
     config.clock = options_.clock;
@@ -295,7 +342,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     config.protocol = std::move(protocol);
     config.keep = shared_from_this();
     config.consumer = reference.consumer;
-    config.local_address = LocalAddress(reference.registry->url);
+    config.local_address = LocalAddress(registry_url);
+    config.remarks = std::move(remarks);
     config.compat = options_.compat;
     config.seed = Mix64(options_.seed ^ next_id_);
     config.policy = [extensions = options_.extensions](std::string_view name) { return extensions.Policy(name); };
@@ -305,11 +353,9 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
       return registry == nullptr ? std::string() : registry->Describe();
     };
     config.unreadable = [weak = std::weak_ptr<FailbackRegistry>(reference.registry->registry),
-                         prefix = reference.consumer.parts().ServiceInterface() + "/"] {
-      std::vector<std::string> children;
-      if (const auto registry = weak.lock()) children = registry->status().unreadable;
-      std::erase_if(children, [&](const std::string& child) { return !child.starts_with(prefix); });
-      return children;
+                         service = reference.consumer.parts().ServiceInterface()] {
+      const auto registry = weak.lock();
+      return registry == nullptr ? std::vector<std::string>() : registry->Unreadable(service);
     };
     config.why_empty = [weak = std::weak_ptr<FailbackRegistry>(reference.registry->registry),
                         service = reference.consumer.parts().ServiceInterface()](absl::AnyInvocable<void(std::string)> tell) {

@@ -63,7 +63,9 @@ class Registration {
 // The library's one object: registries, directories and their control plane. Several may live in a process.
 //
 // Registry texts are urls, `zookeeper://10.0.0.1:2181?backup=10.0.0.2:2181`; the same address and group is
-// one session however often it is named. Thread-safe. Callbacks run on the executor, one at a time, no lock
+// one session however often it is named. Of its parameters each call obeys those that are about calls, as its own
+// url has them: `check`, `timeout`, `accepts`, `simplified`; what is about the session (`session`, `retry.period` ...)
+// holds as the first url has it. Thread-safe. Callbacks run on the executor, one at a time, no lock
 // held, and may call everything but the blocking forms (which answer kFailedPrecondition there).
 class Runtime {
  public:
@@ -77,6 +79,8 @@ class Runtime {
   // `consumer://10.0.0.7/com.acme.Orders?version=1.0.0&loadbalance=roundrobin`. With check=true (default) an
   // unreachable registry is kUnavailable, naming address and time, after the registry's `timeout` (5 000 ms);
   // with check=false it returns at once and heals by itself. Registers a consumer node unless register=false.
+  // A parameter whose value cannot be read has its default, which is logged (FL-4-2) and shown by Explain; of a
+  // registry url's numbers it is kInvalidArgument.
   // Needs the executor to run: with a host's own loop, on another thread, or it waits for ever. In the child of a
   // fork, where the Runtime is dead, it is kFailedPrecondition.
   absl::StatusOr<std::shared_ptr<Directory>> Refer(std::string_view registry, std::string_view consumer,
@@ -87,7 +91,9 @@ class Runtime {
 
   // Announces a provider, `dubbo://10.0.0.1:20880/com.acme.Orders?version=1.0.0`: ephemeral unless
   // dynamic=false, in the registry again after a lost session. A `timestamp` is added when there is none.
-  // Waits for the registry when check=true, and for the executor as Refer does.
+  // Waits for the registry when check=true, and for the executor as Refer does. Rules, overrides and consumers are
+  // registered with their `category`. kInvalidArgument, with the remedy, for what consumers would skip: no host, a
+  // port above 65535, a protocol that is not of the category, a rule or override that cannot be read.
   absl::StatusOr<Registration> Register(std::string_view registry, std::string_view provider);
 
   // Ends everything in order: picks answer kCancelled, providers and consumers are unregistered, leases get until
