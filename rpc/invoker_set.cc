@@ -22,17 +22,19 @@ constexpr std::size_t SumOfBytes(std::uint64_t bytes) {
 
 constexpr std::size_t CountOf(std::uint64_t word) { return SumOfBytes(ByteCounts(NibbleCounts(word))); }
 
-std::size_t CountOf(const std::uint64_t* words, std::size_t size) {
+// `word(i)` gives each word, once.
+template <class Word>
+std::size_t CountOf(std::size_t size, Word word) {
   std::size_t count = 0, i = 0;
   while (size - i >= 3) {
     // Three words count up to 12 in four bits, and ten times that up to 240 in a byte.
     std::uint64_t bytes = 0;
-    for (int round = 0; round < 10 && size - i >= 3; ++round, i += 3) {
-      bytes += ByteCounts(NibbleCounts(words[i]) + NibbleCounts(words[i + 1]) + NibbleCounts(words[i + 2]));
+    for (const std::size_t end = i + std::min<std::size_t>((size - i) / 3 * 3, 30); i < end; i += 3) {
+      bytes += ByteCounts(NibbleCounts(word(i)) + NibbleCounts(word(i + 1)) + NibbleCounts(word(i + 2)));
     }
     count += SumOfBytes(bytes);
   }
-  for (; i < size; ++i) count += CountOf(words[i]);
+  for (; i < size; ++i) count += CountOf(word(i));
   return count;
 }
 
@@ -52,7 +54,9 @@ void InvokerSet::Remove(Slot slot) {
   --count_;
 }
 
-void InvokerSet::Recount() { count_ = CountOf(words_.data(), words_.size()); }
+void InvokerSet::Recount() {
+  count_ = CountOf(words_.size(), [words = words_.data()](std::size_t i) { return words[i]; });
+}
 
 bool InvokerSet::Intersects(const InvokerSet& other) const {
   const std::size_t common = std::min(words_.size(), other.words_.size());
@@ -64,8 +68,10 @@ bool InvokerSet::Intersects(const InvokerSet& other) const {
 
 void InvokerSet::AssignCommon(const InvokerSet& a, const InvokerSet& b) {
   words_.resize(std::min(a.words_.size(), b.words_.size()));
-  for (std::size_t i = 0; i < words_.size(); ++i) words_[i] = a.words_[i] & b.words_[i];
-  Recount();
+  std::uint64_t* const to = words_.data();
+  count_ = CountOf(words_.size(), [to, from_a = a.words_.data(), from_b = b.words_.data()](std::size_t i) {
+    return to[i] = from_a[i] & from_b[i];
+  });
 }
 
 InvokerSet& InvokerSet::operator&=(const InvokerSet& other) {
