@@ -24,6 +24,14 @@ std::vector<std::string> ArgumentRules(int count) {
   }
   return rules;
 }
+// Every call comes under all of these, and each takes its mask to the list.
+std::vector<std::string> ApplyingRules(int count) {
+  std::vector<std::string> rules;
+  for (int i = 0; i < count; ++i) {
+    rules.push_back("arguments[0]!=x" + std::to_string(i) + " => region!=nowhere" + std::to_string(i));
+  }
+  return rules;
+}
 std::vector<std::string> AttachmentRules(int count) {
   std::vector<std::string> rules;
   for (int i = 0; i < count; ++i) {
@@ -74,6 +82,21 @@ void AddTagged(Suite& suite, int n, std::size_t attachments) {
   });
 }
 
+// Picks without a plan, which nobody builds as the bed's executor stands still.
+void AddWalk(Suite& suite, const std::string& policy, int count, int n) {
+  const std::string name = "rules/walk_" + std::to_string(count) + (policy == "random" ? "" : "/" + policy);
+  suite.Add(name, n, [=](Report& report, const Effort& effort) {
+    const auto bed = SharedBed({n, policy, ApplyingRules(count)});
+    const Call call{policy == "consistenthash", 0};
+    Row row = Compared(name, n, "");
+    const std::uint64_t before = bed->directory().Stats().walked;
+    (void)bed->directory().Select(InvocationOf(*bed, call));
+    row.failed = bed->directory().Stats().walked != before + 1;
+    if (row.failed) row.note = "a plan is there: these are no walks";
+    report.Add(Measure(row, {PickBody(bed, call)}, {}, effort));
+  });
+}
+
 constexpr int kDownList = 1000;
 
 void AddDown(Suite& suite, const std::string& policy, int percent) {
@@ -117,6 +140,9 @@ void AddRuleRows(Suite& suite, bool) {
   for (const std::size_t attachments : {0, 4}) {
     for (const int n : {100, 10'000}) AddTagged(suite, n, attachments);
   }
+  for (const int n : {100, 10'000}) AddWalk(suite, "random", 10, n);
+  for (const char* policy : {"roundrobin", "leastactive", "consistenthash"}) AddWalk(suite, policy, 10, 10'000);
+  AddWalk(suite, "random", 41, 10'000);
 }
 
 void AddDownRows(Suite& suite, bool quick) {

@@ -68,11 +68,12 @@ std::vector<Url> Directory::List(const Invocation& invocation) const {
   PickTrace unused;
   internal::TraceRecorder recorder(unused, PickTrace::Detail::kSummary, snapshot,
                                    core_->methods().Name(invocation.method));
-  absl::StatusOr<InvokerSet> set =
-      Picker<RecordingTracer>(*core_, snapshot, invocation, {}, {recorder}).Route();
+  const internal::WalkScratch::Claim scratch(*snapshot.scratch, ThreadSlot());
+  const absl::StatusOr<const InvokerSet*> set =
+      Picker<RecordingTracer>(*core_, snapshot, invocation, {}, {recorder}).Route(scratch);
   if (!set.ok()) return urls;
   for (const Slot slot : snapshot.table->by_rank) {
-    if (set->Contains(slot)) urls.push_back(snapshot.table->providers[slot]->effective);
+    if ((*set)->Contains(slot)) urls.push_back(snapshot.table->providers[slot]->effective);
   }
   return urls;
 }
@@ -92,8 +93,11 @@ PickTrace Directory::Explain(const Invocation& invocation, PickTrace::Detail det
     trace.skipped.insert(trace.skipped.end(), notes->skipped.begin(), notes->skipped.end());
     trace.registry = notes->state;
   }
+  trace.stats = core_->Stats();
   return trace;
 }
+
+DirectoryStats Directory::Stats() const { return core_->Stats(); }
 
 MethodId Directory::Method(std::string_view name) { return core_->Method(name); }
 

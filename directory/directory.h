@@ -89,6 +89,9 @@ class Directory {
   // linear in the providers and names for each of them its weight, its state and who removed it.
   PickTrace Explain(const Invocation& invocation, PickTrace::Detail detail = PickTrace::Detail::kSummary) const;
 
+  // Counts since the directory began. Sums over threads; exact once they are quiet.
+  DirectoryStats Stats() const;
+
   // The number of a method, for Invocation::method. Call it once per stub method. At most 4 096 names; later
   // ones get kAny, which no method rule matches.
   MethodId Method(std::string_view name);

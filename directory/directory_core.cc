@@ -39,6 +39,18 @@ std::unique_ptr<DirectorySnapshot> DirectoryCore::NothingYet(Url consumer, absl:
 
 DirectoryCore::~DirectoryCore() { delete current_.load(std::memory_order_relaxed); }
 
+DirectoryStats DirectoryCore::Stats() const {
+  DirectoryStats stats;
+  for (const Cell& cell : cells_) {
+    stats.walked += cell.walked.load(std::memory_order_relaxed);
+    stats.wishes_dropped += cell.wishes_dropped.load(std::memory_order_relaxed);
+    stats.redrawn += cell.redrawn.load(std::memory_order_relaxed);
+  }
+  stats.plans_built = plans_built_.load(std::memory_order_relaxed);
+  stats.plans_refused = plans_refused_.load(std::memory_order_relaxed);
+  return stats;
+}
+
 MethodId DirectoryCore::Method(std::string_view name) {
   bool added = false;
   const MethodId id = methods_.Intern(name, added);

@@ -52,8 +52,19 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
     const std::lock_guard lock(notes_mutex_);
     return notes_;
   }
-  // The plan is not built yet: the maker is told through its next tick.
-  void Want(const PlanKey& key) const { wanted_.Offer(key); }
+  // The plan is not built yet: the maker is told through its next tick. False when it cannot be told now.
+  bool Want(const PlanKey& key) const { return wanted_.Offer(key); }
+  // Counts what is rare enough to be counted.
+  void CountWalk(std::uint32_t thread, bool wish_dropped) const {
+    Cell& cell = cells_[thread % kCells];
+    cell.walked.fetch_add(1, std::memory_order_relaxed);
+    if (wish_dropped) cell.wishes_dropped.fetch_add(1, std::memory_order_relaxed);
+  }
+  void CountRedraw(std::uint32_t thread) const {
+    cells_[thread % kCells].redrawn.fetch_add(1, std::memory_order_relaxed);
+  }
+  // Any thread.
+  DirectoryStats Stats() const;
 
   // Control plane, any thread.
   MethodId Method(std::string_view name);
@@ -71,6 +82,10 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   }
   DirectorySnapshot& Mutable() { return *current_.load(std::memory_order_relaxed); }
   std::vector<PlanKey> TakeWanted() { return wanted_.Take(); }
+  void CountPlans(std::size_t built, std::size_t refused) {
+    plans_built_.fetch_add(built, std::memory_order_relaxed);
+    plans_refused_.fetch_add(refused, std::memory_order_relaxed);
+  }
   // Called on the executor when a callback of the host threw.
   void OnHostThrew(std::function<void(std::string_view text)> call) { on_host_threw_ = std::move(call); }
   // Called on the executor when a method name is new.
@@ -83,6 +98,7 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   static constexpr std::size_t kCells = 64;
   struct alignas(64) Cell {
     std::atomic<std::uint64_t> state;
+    std::atomic<std::uint64_t> walked{0}, wishes_dropped{0}, redrawn{0};
   };
   struct Waiter {
     Directory::Done done;
@@ -97,6 +113,7 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   std::atomic<DirectorySnapshot*> current_;
   mutable std::array<Cell, kCells> cells_;
   mutable WantedPlans wanted_;
+  std::atomic<std::uint64_t> plans_built_{0}, plans_refused_{0};
   MethodTable methods_;
   const std::shared_ptr<Executor> executor_;
   const Clock& clock_;

@@ -16,7 +16,7 @@ class PassingTable final : public RouteTable {
  public:
   std::uint32_t cases() const override { return 1; }
   RouteCase Classify(const RouteCall&) const override { return 0; }
-  void Route(RouteCase, const InvokerSet& in, Outcomes& out) const override { out.Keep(in); }
+  void Route(RouteCase, const InvokerSet&, Outcomes& out) const override { out.KeepAll(); }
   std::string Describe(RouteCase) const override { return "failed to compile: everything passes"; }
 };
 
@@ -97,11 +97,10 @@ ChainLink::ChainLink(std::shared_ptr<const GuardedRouter> by, const RouteInput& 
 void ChainLink::Route(RouteCase which, const InvokerSet& in, Outcomes& out) const {
   try {
     table->Route(which, in, out);
-    out.Confine(in);
   } catch (...) {
     router->CountFault("Route");
-    out = Outcomes();
-    out.Keep(in);
+    out.Reset();
+    out.KeepAll();
   }
 }
 

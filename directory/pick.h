@@ -2,9 +2,8 @@
 #define FAIRLEAD_DIRECTORY_PICK_H_
 
 #include <span>
-#include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -171,14 +170,19 @@ class Picker {
   absl::StatusOr<InvokerState*> Run(Take&& take) {
     if (!snapshot_.status.ok()) return snapshot_.status;
     PlanKey key;
-    const Plan* plan = FindPlan(core_, snapshot_, invocation_, key, !Tracer::kRecords);
+    const Plan* plan = FindPlan(core_, snapshot_, invocation_, key, false);
     if constexpr (Tracer::kRecords) tracer_.recorder.Planned(plan, key.count == 0 ? "class" : "hit");
     if (plan != nullptr) {
       const Leaf& leaf = DrawLeaf(*plan);
       if (leaf.selector == nullptr) return leaf.error;
       if constexpr (Tracer::kRecords) tracer_.recorder.Candidates(leaf.by_rank.size(), leaf.selector->Describe());
       return Choose(
-          leaf.by_rank.size(), [&](std::size_t i) { return leaf.by_rank[i].slot; },
+          leaf.by_rank.size(),
+          [&](auto&& visit) {
+            for (const Leaf::Weighed& member : leaf.by_rank) {
+              if (visit(member.slot)) return;
+            }
+          },
           [&] {
             return ChooseByPolicy(snapshot_, leaf.policy, [&]() -> absl::StatusOr<Slot> {
               return leaf.selector->Select(invocation_, context_);
@@ -186,26 +190,29 @@ class Picker {
           },
           take);
     }
+    if constexpr (!Tracer::kRecords) {
+      core_.CountWalk(thread_, key.count > 0 && !core_.Want(key));
+    }
     return Walk(take);
   }
 
-  // The final set after routing, by walking the chain. What Run does on a plan miss, and what List shows.
-  absl::StatusOr<InvokerSet> Route() {
-    InvokerSet set = snapshot_.valid;
+  // The final set after routing, by walking the chain: one of the snapshot's, or one of `scratch`. What Run does on a
+  // plan miss, and what List shows. Allocates nothing but the text of an error.
+  absl::StatusOr<const InvokerSet*> Route(const WalkScratch::Claim& scratch) {
+    const InvokerSet nobody;
+    const InvokerSet* set = &snapshot_.valid;
+    InvokerSet *spare = &scratch.first(), *used = &scratch.second();
     const std::string_view method = core_.methods().Name(invocation_.method);
     for (const ChainLink& link : snapshot_.chain) {
-      if (set.empty()) break;
+      if (set->empty()) break;
       const RouteCase which = link.Classify({method, invocation_});
-      Outcomes outcomes;
-      link.Route(which, set, outcomes);
-      InvokerSet out = DrawOutcome(outcomes);
-      if constexpr (Tracer::kRecords) tracer_.recorder.Step(link, which, set, outcomes, out);
-      if (out.empty()) {
-        return NobodyLeft(snapshot_, method,
-                          std::string(link.router->name()) + " (" + link.Describe(which) + ")" +
-                              (outcomes.why().empty() ? "" : ": " + outcomes.why()));
-      }
-      set = std::move(out);
+      Outcomes outcomes(*set, *spare, random_, Tracer::kRecords);
+      link.Route(which, *set, outcomes);
+      const InvokerSet* out = outcomes.count() == 0 ? &nobody : &outcomes.drawn();
+      if constexpr (Tracer::kRecords) tracer_.recorder.Step(link, which, *set, outcomes, *out);
+      if (out->empty()) return NobodyLeft(snapshot_, method, EmptiedBy(link, which, outcomes));
+      if (out == spare) std::swap(spare, used);
+      set = out;
     }
     return set;
   }
@@ -214,52 +221,56 @@ class Picker {
   const Leaf& DrawLeaf(const Plan& plan) {
     if constexpr (Tracer::kRecords) {
       // The steps the plan was built from, taken again one by one; they lead to one of its leaves.
-      const absl::StatusOr<InvokerSet> routed = Route();
-      return tracer_.recorder.Branch(plan, routed.ok() ? &*routed : nullptr, random_);
+      const WalkScratch::Claim scratch(*snapshot_.scratch, thread_);
+      const absl::StatusOr<const InvokerSet*> routed = Route(scratch);
+      return tracer_.recorder.Branch(plan, routed.ok() ? *routed : nullptr, random_);
     } else {
       return plan.Draw(random_);
     }
   }
 
-  InvokerSet DrawOutcome(const Outcomes& outcomes) {
-    const auto& splits = outcomes.splits();
-    if (splits.empty()) return {};
-    std::uint64_t sum = 0;
-    for (const auto& split : splits) sum += split.weight;
-    if (sum == 0) return splits[splits.size() == 1 ? 0 : random_.Below(splits.size())].set;
-    std::uint64_t draw = splits.size() == 1 ? 0 : random_.Below(sum);
-    for (const auto& split : splits) {
-      if (draw < split.weight) return split.set;
-      draw -= split.weight;
-    }
-    return splits.back().set;
-  }
-
   template <class Take>
   absl::StatusOr<InvokerState*> Walk(Take&& take) {
-    absl::StatusOr<InvokerSet> set = Route();
-    if (!set.ok()) return set.status();
+    const WalkScratch::Claim scratch(*snapshot_.scratch, thread_);
+    const absl::StatusOr<const InvokerSet*> routed = Route(scratch);
+    if (!routed.ok()) return routed.status();
+    const InvokerSet& set = **routed;
     const std::string_view name = core_.methods().Name(invocation_.method);
     const std::string_view method = ParameterMethod(snapshot_, name);
-    const std::vector<Member> members = MembersOf(snapshot_, *set, method);
-    const std::string policy_name = PolicyOf(members, method);
+    SelectorInput input;
+    input.by_rank = Members(*snapshot_.table, set, method, snapshot_.wall_ms, snapshot_.most_weight);
+    const std::string_view policy_name = PolicyOf(input.by_rank, method);
     auto policy = snapshot_.policy(policy_name);
     if (!policy.ok()) return policy.status();
-    if constexpr (Tracer::kRecords) tracer_.recorder.Candidates(members.size(), policy_name + ", without a table");
-    SelectorInput input;
-    input.by_rank = members;
+    if constexpr (Tracer::kRecords) {
+      tracer_.recorder.Candidates(set.count(), absl::StrCat(ToAbsl(policy_name), ", without a table"));
+    }
     input.method = (*policy)->per_method() ? name : method;
     input.consumer = snapshot_.consumer;
     input.compat = snapshot_.compat;
     input.seed = snapshot_.seed;
+    input.whole = Whole(policy_name, input.method);
     return Choose(
-        members.size(), [&](std::size_t i) { return members[i].slot; },
+        set.count(),
+        [&](auto&& visit) {
+          for (const Slot slot : snapshot_.table->by_rank) {
+            if (set.Contains(slot) && visit(slot)) return;
+          }
+        },
         [&]() -> absl::StatusOr<Slot> {
-          if (members.size() == 1) return members.front().slot;
+          if (set.count() == 1) return input.by_rank.front().slot;
           return ChooseByPolicy(snapshot_, policy_name,
                                 [&] { return (*policy)->SelectUnplanned(input, invocation_, context_); });
         },
         take);
+  }
+
+  // A method that was named after the snapshot was built is, for it, one of those that nobody names.
+  const Selector* Whole(std::string_view policy_name, std::string_view method) const {
+    const auto id = static_cast<std::size_t>(invocation_.method);
+    if (snapshot_.class_of.empty()) return nullptr;
+    const std::uint32_t method_class = snapshot_.class_of[id < snapshot_.class_of.size() ? id : 0];
+    return snapshot_.classes[method_class].WholeFor(policy_name, method);
   }
 
   bool Tried(ProviderId id) const {
@@ -270,15 +281,20 @@ class Picker {
   }
 
   // Draws until a provider is usable; a dead one's share must not go to its neighbour, so after a few draws the
-  // rest of the leaf decides by one fair draw: usable and untried, then untried, then any.
-  template <class SlotAt, class Draw, class Take>
-  absl::StatusOr<InvokerState*> Choose(std::size_t size, SlotAt&& slot_at, Draw&& draw, Take&& take) {
+  // rest of the leaf decides by one fair draw: usable and untried, then untried, then any. `for_each` calls what it is
+  // given with each slot by rank, until that says true.
+  template <class ForEach, class Draw, class Take>
+  absl::StatusOr<InvokerState*> Choose(std::size_t size, ForEach&& for_each, Draw&& draw, Take&& take) {
     for (int attempt = 0; attempt < kMostDraws; ++attempt) {
       absl::StatusOr<Slot> slot = draw();
       if (!slot.ok()) return slot.status();
       InvokerState* state = snapshot_.table->states[*slot];
       if (!state->down() && !Tried(state->id()) && take(state)) return Chosen(*slot);
-      if constexpr (Tracer::kRecords) tracer_.recorder.Refused(*slot, Tried(state->id()));
+      if constexpr (Tracer::kRecords) {
+        tracer_.recorder.Refused(*slot, Tried(state->id()));
+      } else {
+        core_.CountRedraw(thread_);
+      }
       if (size == 1) break;
     }
     for (int laxity = 0; laxity < 3; ++laxity) {
@@ -286,18 +302,25 @@ class Picker {
         return !state->draining() && (laxity > 0 || !state->down()) && (laxity > 1 || !Tried(state->id()));
       };
       std::size_t count = 0;
-      for (std::size_t i = 0; i < size; ++i) count += usable(snapshot_.table->states[slot_at(i)]);
+      for_each([&](Slot slot) {
+        count += usable(snapshot_.table->states[slot]);
+        return false;
+      });
       if (count == 0) continue;
       std::size_t skip = random_.Below(count);
-      for (std::size_t i = 0; i < size; ++i) {
-        InvokerState* state = snapshot_.table->states[slot_at(i)];
-        if (!usable(state)) continue;
+      Slot taken = kNoSlot;
+      for_each([&](Slot slot) {
+        InvokerState* state = snapshot_.table->states[slot];
+        if (!usable(state)) return false;
         if (skip > 0) {
           --skip;
-        } else if (take(state)) {
-          return Chosen(slot_at(i));
+          return false;
         }
-      }
+        if (!take(state)) return false;
+        taken = slot;
+        return true;
+      });
+      if (taken != kNoSlot) return Chosen(taken);
     }
     return absl::UnavailableError("every candidate of " + snapshot_.service + " is draining");
   }

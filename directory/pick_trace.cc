@@ -36,6 +36,10 @@ std::string PickTrace::ToString() const {
     absl::StrAppend(&text, one.removed_by.empty() ? "" : "  removed by ", one.removed_by, "\n");
   }
   for (const std::string& one : skipped) absl::StrAppend(&text, "  skipped: ", one, "\n");
+  if (stats.walked + stats.redrawn > 0) {
+    absl::StrAppendFormat(&text, "  so far: %d picks walked, %d plans built, %d refused, %d wishes dropped, %d draws again\n",
+                          stats.walked, stats.plans_built, stats.plans_refused, stats.wishes_dropped, stats.redrawn);
+  }
   if (!registry.empty()) absl::StrAppend(&text, "  registry: ", registry, "\n");
   return text;
 }

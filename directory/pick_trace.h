@@ -11,6 +11,17 @@
 
 namespace fairlead {
 
+// What a directory did since it began, besides the usual pick by a plan, which is not counted. Every Explain and List
+// is left out.
+struct DirectoryStats {
+  std::uint64_t walked = 0;          // picks without a plan, which went through the rules themselves
+  std::uint64_t wishes_dropped = 0;  // of those, the ones that could not ask for their plan: the next such call asks again
+  std::uint64_t plans_built = 0;     // that picks had asked for
+  std::uint64_t plans_refused = 0;   // asked for and not built: there are too many already, or the rules draw among too
+                                     // many sets; such calls go on walking
+  std::uint64_t redrawn = 0;         // draws that fell on a provider that was down, draining or tried
+};
+
 // Why a pick went where it went: written by the pick's own code (Directory::Explain). Plain value. Texts that come
 // from a registry are cut when they are long, with their length.
 struct PickTrace {
@@ -52,7 +63,7 @@ struct PickTrace {
   std::vector<std::string> skipped;     // what could not be used: bad children, rules, overrides, failed refers
   std::string registry;                 // its state; numbers in it are of the last list or change of session
   std::vector<RouterStep> routers;      // in order
-  std::string plan;                     // "class" (chosen by method), "hit", "walk" (not built yet)
+  std::string plan;                     // "class" (chosen by method), "hit", "walk, " and why
   std::string branch;                   // which set was drawn, when the rules lead to several; else empty
   std::size_t candidates = 0;           // in the leaf that was drawn
   std::string policy;                   // the selector's own description
@@ -63,6 +74,7 @@ struct PickTrace {
   std::int32_t weight = 0;              // effective
   std::uint32_t active = 0;             // leases out before this pick
   std::vector<ProviderLine> all;        // kAll: every provider, in the order of the list
+  DirectoryStats stats;                 // of the directory, so far
   absl::Status status;                  // what Select would have returned
 
   // Several lines for a person, ending with a line feed; all that was recorded.

@@ -119,12 +119,18 @@ class PlanTable {
 // that is just being written, drops the wish; the next such call wishes again. Thread-safe, lock-free.
 class WantedPlans {
  public:
-  void Offer(const PlanKey& key) {
-    Cell& cell = cells_[key.Hash() % cells_.size()];
+  // False when another's wish is in the way. A wish that is already there counts as taken.
+  bool Offer(const PlanKey& key) {
+    const std::uint64_t hash = key.Hash();
+    Cell& cell = cells_[hash % cells_.size()];
     std::uint32_t expected = kEmpty;
-    if (!cell.state.compare_exchange_strong(expected, kWriting, std::memory_order_acquire)) return;
+    if (!cell.state.compare_exchange_strong(expected, kWriting, std::memory_order_acquire)) {
+      return cell.hash.load(std::memory_order_relaxed) == hash;
+    }
+    cell.hash.store(hash, std::memory_order_relaxed);
     cell.key = key;
     cell.state.store(kFull, std::memory_order_release);
+    return true;
   }
   // Empties the table.
   std::vector<PlanKey> Take() {
@@ -141,6 +147,7 @@ class WantedPlans {
   static constexpr std::uint32_t kEmpty = 0, kWriting = 1, kFull = 2;
   struct Cell {
     std::atomic<std::uint32_t> state{kEmpty};
+    std::atomic<std::uint64_t> hash{0};  // of the key, for others to read
     PlanKey key;
   };
   std::array<Cell, 16> cells_;

@@ -66,8 +66,8 @@ std::string_view ParameterMethod(const DirectorySnapshot& snapshot, std::string_
   return own != snapshot.own_methods.end() && *own == method ? std::string_view(*own) : std::string_view();
 }
 
-std::string PolicyOf(const std::vector<Member>& members, std::string_view method) {
-  return std::string(members.front().provider->effective.MethodParam(method, names::kLoadBalance, "random"));
+std::string_view PolicyOf(const Members& members, std::string_view method) {
+  return members.front().provider->effective.MethodParam(method, names::kLoadBalance, "random");
 }
 
 absl::Status NobodyLeft(const DirectorySnapshot& snapshot, std::string_view method, std::string_view emptied_by) {
@@ -75,6 +75,11 @@ absl::Status NobodyLeft(const DirectorySnapshot& snapshot, std::string_view meth
       "no provider for ", snapshot.service, method.empty() ? "" : ".", Shortened(method), ": ",
       snapshot.table->by_rank.size(), " in the list, ", snapshot.valid.count(), " live, none left by ",
       emptied_by.empty() ? "the rules" : Shortened(emptied_by, 2 * kShownBytes)));
+}
+
+std::string EmptiedBy(const ChainLink& link, RouteCase which, const Outcomes& outcomes) {
+  return absl::StrCat(ToAbsl(link.router->name()), " (", link.Describe(which), ")", outcomes.why().empty() ? "" : ": ",
+                      outcomes.why());
 }
 
 CallNeeds NeedsOf(const DirectorySnapshot& snapshot, std::string_view method) {
@@ -108,12 +113,9 @@ void PlanBuilder::Expand(std::size_t link, InvokerSet set, double probability, c
     return;
   }
   const ChainLink& at = snapshot_.chain[link];
-  Outcomes outcomes;
+  Outcomes outcomes(set);
   at.Route(cases[link], set, outcomes);
-  const auto describe = [&] {
-    return absl::StrCat(ToAbsl(at.router->name()), " (", at.Describe(cases[link]), ")",
-                        outcomes.why().empty() ? "" : ": ", outcomes.why());
-  };
+  const auto describe = [&] { return EmptiedBy(at, cases[link], outcomes); };
   if (outcomes.splits().empty()) {
     Expand(link + 1, InvokerSet(), probability, cases, describe(), drafts);
     return;
@@ -129,30 +131,42 @@ void PlanBuilder::Expand(std::size_t link, InvokerSet set, double probability, c
   }
 }
 
-std::shared_ptr<const Selector> PlanBuilder::Replaced(const PlanKey& key, const std::string& method,
-                                                      std::size_t branch, std::size_t branches,
-                                                      const std::string& policy) const {
+const MethodClass* PlanBuilder::ClassBefore(const std::string& method) const {
   if (previous_ == nullptr) return nullptr;
-  for (std::size_t i = 0; i < previous_->classes.size(); ++i) {
-    const MethodClass& before = previous_->classes[i];
-    if (before.method != method) continue;
-    const Plan* plan = before.plan ? before.plan.get() : nullptr;
-    if (plan == nullptr) {
-      PlanKey old = key;
-      old.method_class = static_cast<std::uint32_t>(i);
-      const PlanTable* plans = previous_->plans.load(std::memory_order_relaxed);
-      plan = plans == nullptr ? nullptr : plans->Find(old);
-    }
-    if (plan == nullptr || plan->branches.size() != branches) return nullptr;
-    const Leaf& leaf = *plan->branches[branch].leaf;
-    if (leaf.policy != policy) return nullptr;
-    return leaf.position != nullptr ? leaf.position : leaf.selector;
-  }
-  return nullptr;
+  const auto same = std::find_if(previous_->classes.begin(), previous_->classes.end(),
+                                 [&](const MethodClass& before) { return before.method == method; });
+  return same == previous_->classes.end() ? nullptr : &*same;
 }
 
-std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const PlanKey& key, const std::string& method,
-                                                  std::size_t branch, std::size_t branches) {
+const Leaf* PlanBuilder::LeafBefore(const PlanKey& key, const std::string& method, std::size_t branch,
+                                    std::size_t branches) const {
+  const MethodClass* before = ClassBefore(method);
+  if (before == nullptr) return nullptr;
+  const Plan* plan = before->plan.get();
+  if (plan == nullptr) {
+    PlanKey old = key;
+    old.method_class = static_cast<std::uint32_t>(before - previous_->classes.data());
+    const PlanTable* plans = previous_->plans.load(std::memory_order_relaxed);
+    plan = plans == nullptr ? nullptr : plans->Find(old);
+  }
+  return plan == nullptr || plan->branches.size() != branches ? nullptr : plan->branches[branch].leaf.get();
+}
+
+std::shared_ptr<const Leaf> PlanBuilder::BuildWhole(std::uint32_t method_class) {
+  if (snapshot_.valid.empty()) return nullptr;
+  const std::string& method = snapshot_.classes[method_class].method;
+  const std::string_view of = ParameterMethod(snapshot_, method);
+  const auto policy = snapshot_.policy(PolicyOf(Members(*snapshot_.table, snapshot_.valid, of, snapshot_.wall_ms, 0), of));
+  if (!policy.ok() || !(*policy)->wants_whole()) return nullptr;
+  const MethodClass* before = ClassBefore(method);
+  auto leaf = MakeLeaf({snapshot_.valid, 1, {}}, method_class, method,
+                       [&] { return before == nullptr ? nullptr : before->whole.get(); });
+  return leaf->selector == nullptr ? nullptr : leaf;
+}
+
+std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, std::uint32_t method_class,
+                                                  const std::string& method,
+                                                  absl::FunctionRef<const Leaf*()> replaced_leaf) {
   auto leaf = std::make_shared<Leaf>();
   if (draft.set.empty()) {
     leaf->error = NobodyLeft(snapshot_, method, draft.emptied_by);
@@ -188,7 +202,10 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const Plan
     }
   }
 
-  std::shared_ptr<const Selector> replaced = Replaced(key, method, branch, branches, leaf->policy);
+  std::shared_ptr<const Selector> replaced;
+  if (const Leaf* before = replaced_leaf(); before != nullptr && before->policy == leaf->policy) {
+    replaced = before->position != nullptr ? before->position : before->selector;
+  }
   if (members.size() == 1) {
     leaf->Use(std::make_shared<SoleSelector>(members.front().slot, leaf->policy));
     if ((*policy)->per_method()) leaf->position = std::move(replaced);
@@ -200,6 +217,7 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, const Plan
     input.compat = snapshot_.compat;
     input.seed = snapshot_.seed;
     input.now_ms = snapshot_.wall_ms;
+    input.whole = snapshot_.classes[method_class].WholeFor(leaf->policy, leaf->method);
     absl::StatusOr<std::shared_ptr<const Selector>> selector =
         absl::InternalError(absl::StrCat("the policy ", Shortened(leaf->policy), " threw"));
     try {
@@ -230,7 +248,8 @@ std::shared_ptr<const Plan> PlanBuilder::Build(const PlanKey& key, const std::st
     const std::uint64_t bound = i + 1 == drafts.size()
                                     ? std::numeric_limits<std::uint64_t>::max()
                                     : static_cast<std::uint64_t>(std::min(below, 1.0) * 18446744073709549568.0);
-    plan->branches.push_back({bound, MakeLeaf(drafts[i], key, method, i, drafts.size())});
+    const auto before = [&] { return LeafBefore(key, method, i, drafts.size()); };
+    plan->branches.push_back({bound, MakeLeaf(drafts[i], key.method_class, method, before)});
   }
   return plan;
 }

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+
 #include "fairlead/directory/directory.h"
 #include "fairlead/directory/snapshot.h"
 
@@ -18,10 +20,13 @@ std::vector<Member> MembersOf(const DirectorySnapshot& snapshot, const InvokerSe
 std::string_view ParameterMethod(const DirectorySnapshot& snapshot, std::string_view method);
 
 // The policy of a list: `loadbalance` of its first member, method form first.
-std::string PolicyOf(const std::vector<Member>& members, std::string_view method);
+std::string_view PolicyOf(const Members& members, std::string_view method);
 
 // The reason a pick gives when routing left nobody.
 absl::Status NobodyLeft(const DirectorySnapshot& snapshot, std::string_view method, std::string_view emptied_by);
+
+// Which link left nobody, and why, in words.
+std::string EmptiedBy(const ChainLink& link, RouteCase which, const Outcomes& outcomes);
 
 // What the rules and policies of `snapshot` read of a call of `method`.
 CallNeeds NeedsOf(const DirectorySnapshot& snapshot, std::string_view method);
@@ -33,6 +38,9 @@ class PlanBuilder {
   PlanBuilder(DirectorySnapshot& snapshot, const DirectorySnapshot* previous)
       : snapshot_(snapshot), previous_(previous) {}
 
+  // The leaf of all live providers that the class should keep as MethodClass::whole; nullptr when its policy wants
+  // none. Before the plans of the class, which are made quicker with it.
+  std::shared_ptr<const Leaf> BuildWhole(std::uint32_t method_class);
   // `cases` has one entry per chain link.
   std::shared_ptr<const Plan> Build(const PlanKey& key, const std::string& method,
                                     const std::vector<RouteCase>& cases);
@@ -45,10 +53,11 @@ class PlanBuilder {
   };
   void Expand(std::size_t link, InvokerSet set, double probability, const std::vector<RouteCase>& cases,
               std::string emptied_by, std::vector<Draft>& drafts) const;
-  std::shared_ptr<const Leaf> MakeLeaf(const Draft& draft, const PlanKey& key, const std::string& method,
-                                       std::size_t branch, std::size_t branches);
-  std::shared_ptr<const Selector> Replaced(const PlanKey& key, const std::string& method, std::size_t branch,
-                                           std::size_t branches, const std::string& policy) const;
+  // `replaced()` gives the leaf that served before, or nullptr.
+  std::shared_ptr<const Leaf> MakeLeaf(const Draft& draft, std::uint32_t method_class, const std::string& method,
+                                       absl::FunctionRef<const Leaf*()> replaced);
+  const MethodClass* ClassBefore(const std::string& method) const;
+  const Leaf* LeafBefore(const PlanKey& key, const std::string& method, std::size_t branch, std::size_t branches) const;
 
   DirectorySnapshot& snapshot_;
   const DirectorySnapshot* const previous_;

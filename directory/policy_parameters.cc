@@ -53,7 +53,7 @@ std::string ValueExpected(std::string_view key, std::string_view value, const Po
     return absl::StrCat("an integer from ", kLeastHashNodes, " to ", kMostHashNodes);
   }
   if (name == names::kHashArguments) {
-    return ParseHashArguments(value).ok() ? std::string() : "a comma list of argument indices";
+    return CheckHashArguments(value).ok() ? std::string() : "a comma list of argument indices";
   }
   if (name == names::kLoadBalance) {
     const auto policy = policies(value);

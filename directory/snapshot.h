@@ -17,6 +17,7 @@
 #include "fairlead/directory/availability_feed.h"
 #include "fairlead/directory/guarded_router.h"
 #include "fairlead/directory/plan.h"
+#include "fairlead/directory/walk_scratch.h"
 #include "fairlead/loadbalance/load_balance.h"
 #include "fairlead/rpc/invoker_table.h"
 
@@ -31,6 +32,14 @@ struct MethodClass {
   std::vector<RouteCase> cases;            // by chain link; of runtime links unused
   std::shared_ptr<const Plan> plan;        // when the chain has no runtime link
   std::shared_ptr<const Plan> bare_plan;   // for calls without attachments, when runtime links read only those
+  // Of all live providers, when their policy wants one and there are runtime links; nullptr otherwise.
+  std::shared_ptr<const Leaf> whole;
+
+  // The selector of `whole` for a list of that policy and method; nullptr when it is none of theirs.
+  const Selector* WholeFor(std::string_view policy_name, std::string_view parameter_method) const {
+    const bool fits = whole != nullptr && whole->policy == policy_name && whole->method == parameter_method;
+    return fits ? whole->selector.get() : nullptr;
+  }
 };
 
 // Everything a pick reads, immutable but for the plan table, which only grows by being replaced. Made by
@@ -76,6 +85,8 @@ struct DirectorySnapshot {
   std::vector<DrawTable> direct;  // by MethodId: that of the leaf where all calls of the method end; empty = it depends
   std::vector<std::string> own_methods;  // method names with parameters of their own, sorted
   PolicyLookup policy;
+  std::int32_t most_weight = 0;             // of `valid` in table->weights; 0 = not known
+  std::shared_ptr<WalkScratch> scratch;     // for any of `valid`; shared by the snapshots that it is big enough for
 
   mutable std::atomic<const PlanTable*> plans{nullptr};  // owned
   std::unordered_multimap<std::uint64_t, std::shared_ptr<const Leaf>> leaves;  // builder only

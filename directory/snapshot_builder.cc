@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <thread>
 #include <utility>
 
 #include "fairlead/base/read_domain.h"
@@ -53,7 +54,7 @@ void ClassifyMethods(DirectorySnapshot& snapshot, const MethodTable& methods, bo
     std::vector<RouteCase> cases = CachedCases(snapshot, method);
     const std::string own = per_method ? method : std::string(ParameterMethod(snapshot, method));
     const auto [at, fresh] = classes.try_emplace({cases, own}, static_cast<std::uint32_t>(snapshot.classes.size()));
-    if (fresh) snapshot.classes.push_back({own, std::move(cases), nullptr, nullptr});
+    if (fresh) snapshot.classes.push_back({own, std::move(cases), nullptr, nullptr, nullptr});
     snapshot.class_of.push_back(at->second);
   }
 }
@@ -92,14 +93,36 @@ std::vector<PlanKey> KeysInUse(const DirectorySnapshot& snapshot, const Director
 }
 
 // Appends the plans of `wanted` that fit and are not there yet.
-void BuildMissing(DirectorySnapshot& snapshot, PlanBuilder& builder, const std::vector<PlanKey>& wanted,
-                  std::vector<std::shared_ptr<const Plan>>& plans) {
+PlanCount BuildMissing(DirectorySnapshot& snapshot, PlanBuilder& builder, const std::vector<PlanKey>& wanted,
+                       std::vector<std::shared_ptr<const Plan>>& plans) {
+  PlanCount count;
   for (const PlanKey& key : wanted) {
     const bool known = std::any_of(plans.begin(), plans.end(), [&](const auto& plan) { return plan->key == key; });
-    if (known || plans.size() >= kMostPlans || !Fits(snapshot, key)) continue;
-    auto plan = builder.Build(key, snapshot.classes[key.method_class].method, CasesOf(snapshot, key));
+    if (known || !Fits(snapshot, key)) continue;
+    std::shared_ptr<const Plan> plan;
+    if (plans.size() < kMostPlans) {
+      plan = builder.Build(key, snapshot.classes[key.method_class].method, CasesOf(snapshot, key));
+    }
+    ++(plan != nullptr ? count.built : count.refused);
     if (plan != nullptr) plans.push_back(std::move(plan));
   }
+  return count;
+}
+
+// Memory for picks without a plan: those of a snapshot that has rules for each call do without often, those of another
+// now and then, before a new method is known.
+void ProvideScratch(DirectorySnapshot& snapshot, const DirectorySnapshot* previous) {
+  const std::size_t needed = snapshot.valid.capacity();
+  snapshot.scratch = previous == nullptr ? nullptr : previous->scratch;
+  if (snapshot.scratch == nullptr || snapshot.scratch->capacity() < needed ||
+      snapshot.scratch->capacity() / 4 > needed + 1024) {
+    snapshot.scratch = std::make_shared<WalkScratch>(needed + needed / 4);
+  }
+  // Twice as many as can run at one time: a pick may be interrupted, or nest in another.
+  static const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const bool walked = std::any_of(snapshot.classes.begin(), snapshot.classes.end(),
+                                  [](const MethodClass& of) { return of.plan == nullptr; });
+  snapshot.scratch->Provide(walked ? 2 * cores : 2);
 }
 
 // Methods whose calls all end in one leaf need nothing looked up. After the plans are built.
@@ -152,7 +175,15 @@ std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const Meth
       of.plan = builder.Build(key, of.method, of.cases);
     }
     MarkDirect(*snapshot);
+    ProvideScratch(*snapshot, previous);
     return snapshot;
+  }
+  ProvideScratch(*snapshot, previous);
+  snapshot->valid.ForEach([&](Slot slot) {
+    snapshot->most_weight = std::max(snapshot->most_weight, snapshot->table->weights[slot]);
+  });
+  for (std::size_t i = 0; i < snapshot->classes.size(); ++i) {
+    snapshot->classes[i].whole = builder.BuildWhole(static_cast<std::uint32_t>(i));
   }
   if (snapshot->runtime.size() > kMaxRuntimeRouters) return snapshot;
 
@@ -180,16 +211,16 @@ std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const Meth
   return snapshot;
 }
 
-void AddPlans(DirectorySnapshot& snapshot, const std::vector<PlanKey>& wanted) {
+PlanCount AddPlans(DirectorySnapshot& snapshot, const std::vector<PlanKey>& wanted) {
   const PlanTable* table = snapshot.plans.load(std::memory_order_relaxed);
-  if (table == nullptr) return;
+  if (table == nullptr) return {};
   PlanBuilder builder(snapshot, nullptr);
   std::vector<std::shared_ptr<const Plan>> plans = table->plans();
-  const std::size_t before = plans.size();
-  BuildMissing(snapshot, builder, wanted, plans);
-  if (plans.size() == before) return;
+  const PlanCount count = BuildMissing(snapshot, builder, wanted, plans);
+  if (count.built == 0) return count;
   snapshot.plans.store(new PlanTable(std::move(plans)), std::memory_order_release);
   ReadDomain::Global().Retire([table] { delete table; });
+  return count;
 }
 
 }  // namespace fairlead::internal

@@ -37,9 +37,14 @@ struct SnapshotInput {
 std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const MethodTable& methods,
                                                  const DirectorySnapshot* previous);
 
+// What became of plans that picks asked for; those that were there already are neither.
+struct PlanCount {
+  std::size_t built = 0, refused = 0;
+};
+
 // Builds the plans that picks missed. `snapshot` is the published one: its leaf cache is the executor's, its plan
 // table is replaced and the old one retired.
-void AddPlans(DirectorySnapshot& snapshot, const std::vector<PlanKey>& wanted);
+PlanCount AddPlans(DirectorySnapshot& snapshot, const std::vector<PlanKey>& wanted);
 
 }  // namespace fairlead::internal
 

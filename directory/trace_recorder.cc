@@ -92,8 +92,8 @@ void TraceRecorder::Step(const ChainLink& link, RouteCase which, const InvokerSe
   step.in = in.count();
   step.out = out.count();
   step.note = Shortened(outcomes.why());
-  if (outcomes.splits().size() > 1) {
-    step.note = absl::StrCat("one draw among ", outcomes.splits().size(), " weighted sets");
+  if (outcomes.count() > 1) {
+    step.note = absl::StrCat("one draw among ", outcomes.count(), " weighted sets");
   }
   step.faults = link.router->faults();
   if (step.faults > 0) step.first_fault = link.router->first_fault();
@@ -107,6 +107,13 @@ void TraceRecorder::Step(const ChainLink& link, RouteCase which, const InvokerSe
     }
   }
   trace_.routers.push_back(std::move(step));
+}
+
+void TraceRecorder::Planned(const Plan* plan, std::string_view kind) {
+  trace_.plan = plan != nullptr ? std::string(kind)
+                : snapshot_.runtime.size() > kMaxRuntimeRouters
+                    ? absl::StrCat("walk, more than ", kMaxRuntimeRouters, " rules look at each call")
+                    : "walk, no plan built yet";
 }
 
 const Leaf& TraceRecorder::Branch(const Plan& plan, const InvokerSet* routed, Random& random) {

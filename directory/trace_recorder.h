@@ -23,7 +23,7 @@ class TraceRecorder {
 
   void Step(const ChainLink& link, RouteCase which, const InvokerSet& in, const Outcomes& outcomes,
             const InvokerSet& out);
-  void Planned(const Plan* plan, std::string_view kind) { trace_.plan = plan == nullptr ? "walk, no plan built yet" : kind; }
+  void Planned(const Plan* plan, std::string_view kind);
   // The branch of `plan` that holds what the recorded steps led to; draws when `routed` is of no branch.
   const Leaf& Branch(const Plan& plan, const InvokerSet* routed, Random& random);
   void Candidates(std::size_t count, std::string policy);

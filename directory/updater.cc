@@ -471,7 +471,10 @@ void Updater::ScheduleTick() {
     const auto self = alive.lock();
     if (self == nullptr || self->closed_) return;
     const std::vector<PlanKey> wanted = self->core_->TakeWanted();
-    if (!wanted.empty()) AddPlans(self->core_->Mutable(), wanted);
+    if (!wanted.empty()) {
+      const PlanCount count = AddPlans(self->core_->Mutable(), wanted);
+      self->core_->CountPlans(count.built, count.refused);
+    }
     self->ScheduleTick();
   });
 }

@@ -1,7 +1,6 @@
 #include "fairlead/loadbalance/consistent_hash.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <optional>
 #include <unordered_map>
@@ -23,17 +22,22 @@ constexpr std::int32_t kDefaultNodes = 160;
 // How many points of members that are down a pick steps over before it leaves the rest to the caller.
 constexpr std::size_t kMostSteps = 256;
 
+// What looking at one more point of a ring costs, against the MD5 sum that makes four of them.
+constexpr std::size_t kPointsPerSum = 32;
+// A list that is this much smaller than another makes its own points sooner than it finds them among the other's.
+constexpr std::size_t kMuchSmaller = 16;
+
 struct HashParameters {
-  std::uint32_t nodes = 0;               // a multiple of 4, within the bounds
-  std::uint32_t asked = 0;               // the same without them
-  std::vector<std::uint32_t> arguments;  // those that can exist
+  std::uint32_t nodes = 0;     // a multiple of 4, within the bounds
+  std::uint32_t asked = 0;     // the same without them
+  std::string_view arguments;  // a comma list of numbers
 };
 
 absl::StatusOr<HashParameters> ReadParameters(const SelectorInput& input) {
   const Url& first = input.by_rank.front().provider->effective;
   FAIRLEAD_ASSIGN_OR_RETURN(const std::int32_t nodes,
                             MethodIntParam(first.parts(), input.method, names::kHashNodes, kDefaultNodes));
-  if (nodes < kLeastHashNodes) {
+  if (nodes < 4) {
     return absl::InvalidArgumentError(
         absl::StrCat(ToAbsl(names::kHashNodes), "=", nodes, " gives a ring without points: set 4 or more"));
   }
@@ -45,31 +49,47 @@ absl::StatusOr<HashParameters> ReadParameters(const SelectorInput& input) {
     parameters.nodes = std::max(static_cast<std::uint32_t>(std::bit_floor(kMostRingPoints / members)),
                                 static_cast<std::uint32_t>(kLeastHashNodes));
   }
-  FAIRLEAD_ASSIGN_OR_RETURN(parameters.arguments,
-                            ParseHashArguments(first.MethodParam(input.method, names::kHashArguments, "0")));
+  parameters.arguments = first.MethodParam(input.method, names::kHashArguments, "0");
+  FAIRLEAD_RETURN_IF_ERROR(CheckHashArguments(parameters.arguments));
   return parameters;
 }
 
-std::uint32_t PositionOf(const Invocation& invocation, std::span<const std::uint32_t> indices) {
-  if (invocation.hash_key) return *invocation.hash_key;
-  // No allocation for as many parts as keys have in practice.
-  std::array<std::string_view, 16> few;
-  std::vector<std::string_view> many;
-  std::size_t count = 0;
-  if (indices.size() > few.size()) many.resize(indices.size());
-  const std::span<std::string_view> key = many.empty() ? std::span<std::string_view>(few) : std::span(many);
-  for (const std::uint32_t index : indices) {
-    if (index >= invocation.arguments.size()) continue;
-    const Argument& argument = invocation.arguments[index];
-    if (argument.given) key[count++] = argument.null ? std::string_view("null") : argument.text;
+// Those that can exist.
+std::vector<std::int32_t> IndicesIn(std::string_view arguments) {
+  std::vector<std::int32_t> indices;
+  CommaList list(arguments);
+  while (const auto text = list.Next()) {
+    if (const std::int32_t index = *ParseJavaInt(*text); index >= 0) indices.push_back(index);
   }
-  return RingPosition(key.first(count));
+  return indices;
 }
+
+// What an argument adds to the key; nullopt when it adds nothing.
+std::optional<std::string_view> TextOf(const Invocation& invocation, std::int32_t index) {
+  if (index < 0 || static_cast<std::size_t>(index) >= invocation.arguments.size()) return std::nullopt;
+  const Argument& argument = invocation.arguments[static_cast<std::size_t>(index)];
+  if (!argument.given) return std::nullopt;
+  return argument.null ? std::string_view("null") : argument.text;
+}
+
+// `next_index` gives the arguments that make the key, nullopt after the last.
+template <class NextIndex>
+std::uint32_t PositionOf(const Invocation& invocation, NextIndex&& next_index) {
+  if (invocation.hash_key) return *invocation.hash_key;
+  return RingPosition([&]() -> std::optional<std::string_view> {
+    while (const std::optional<std::int32_t> index = next_index()) {
+      if (const auto text = TextOf(invocation, *index)) return text;
+    }
+    return std::nullopt;
+  });
+}
+
+bool IsUp(const InvokerState* state) { return state == nullptr || !state->down(); }
 
 class RingSelector final : public Selector {
  public:
-  RingSelector(const SelectorInput& input, HashParameters parameters, const RingSelector* replaced)
-      : parameters_(std::move(parameters)) {
+  RingSelector(const SelectorInput& input, const HashParameters& parameters, const RingSelector* replaced)
+      : nodes_(parameters.nodes), asked_(parameters.asked), arguments_(IndicesIn(parameters.arguments)) {
     std::vector<std::string_view> addresses;
     addresses.reserve(input.by_rank.size());
     addresses_.reserve(input.by_rank.size());
@@ -81,105 +101,148 @@ class RingSelector final : public Selector {
       slots_.push_back(member.slot);
       addresses_.push_back(member.provider->address);
     }
-    if (replaced == nullptr || replaced->parameters_.nodes != parameters_.nodes) {
-      ring_ = HashRing(addresses, parameters_.nodes);
-      return;
+    const auto* whole = dynamic_cast<const RingSelector*>(input.whole);
+    if (whole != nullptr && whole->nodes_ == nodes_ && whole->slots_.size() / kMuchSmaller <= slots_.size()) {
+      ring_ = HashRing(addresses, nodes_, &whole->ring_, PlacesIn(*whole));
+    } else if (replaced != nullptr && replaced->nodes_ == nodes_) {
+      ring_ = HashRing(addresses, nodes_, &replaced->ring_, PlacesIn(replaced->addresses_));
+    } else {
+      ring_ = HashRing(addresses, nodes_);
     }
-    // Most members are where they were.
-    const std::vector<std::string>& there = replaced->addresses_;
+  }
+
+  Slot Select(const Invocation& invocation, PickContext&) const override {
+    auto next = arguments_.begin();
+    const std::uint32_t position = PositionOf(invocation, [&]() -> std::optional<std::int32_t> {
+      if (next == arguments_.end()) return std::nullopt;
+      return *next++;
+    });
+    const std::uint32_t up =
+        ring_.Owner(position, kMostSteps, [this](std::uint32_t member) { return IsUp(owners_[member]); });
+    return slots_[up != HashRing::kUnknown ? up : ring_.Owner(position)];
+  }
+
+  std::uint32_t nodes() const { return nodes_; }
+  // The owner on the ring of `some` alone, of those that are up; kNoSlot when `look_at_most` points show none.
+  // REQUIRES: `some` are among those that this was made of, in the same order.
+  Slot OwnerAmong(const Members& some, std::uint32_t position, std::size_t look_at_most) const {
+    const std::uint32_t owner = ring_.Owner(position, look_at_most, [&](std::uint32_t member) {
+      return some.Contains(slots_[member]) && IsUp(owners_[member]);
+    });
+    return owner == HashRing::kUnknown ? kNoSlot : slots_[owner];
+  }
+
+  DrawTable table() const override { return DrawTable::Ring(ring_, slots_); }
+
+  std::string Describe() const override {
+    return absl::StrCat("consistenthash, ", owners_.size(), " providers with ", nodes_, " points each",
+                        nodes_ == asked_ ? "" : absl::StrCat(", not the ", asked_, " asked for"));
+  }
+
+ private:
+  // By member of this: which member of `whole`, that has them all in the same order, it is.
+  std::vector<std::uint32_t> PlacesIn(const RingSelector& whole) const {
+    std::vector<std::uint32_t> places;
+    places.reserve(slots_.size());
+    std::uint32_t at = 0;
+    for (const Slot slot : slots_) {
+      while (at < whole.slots_.size() && whole.slots_[at] != slot) ++at;
+      places.push_back(at < whole.slots_.size() ? at : HashRing::kUnknown);
+    }
+    return places;
+  }
+  // The same for the members of an earlier list, most of whom are where they were.
+  std::vector<std::uint32_t> PlacesIn(const std::vector<std::string>& there) const {
     std::unordered_map<std::string_view, std::uint32_t> before;
-    std::vector<std::uint32_t> known;
-    known.reserve(addresses.size());
-    for (std::uint32_t i = 0; i < addresses.size(); ++i) {
-      if (i < there.size() && there[i] == addresses[i]) {
-        known.push_back(i);
+    std::vector<std::uint32_t> places;
+    places.reserve(addresses_.size());
+    for (std::uint32_t i = 0; i < addresses_.size(); ++i) {
+      if (i < there.size() && there[i] == addresses_[i]) {
+        places.push_back(i);
         continue;
       }
       if (before.empty()) {
         before.reserve(there.size());
         for (std::uint32_t j = 0; j < there.size(); ++j) before.emplace(there[j], j);
       }
-      const auto found = before.find(addresses[i]);
-      known.push_back(found == before.end() ? HashRing::kUnknown : found->second);
+      const auto found = before.find(addresses_[i]);
+      places.push_back(found == before.end() ? HashRing::kUnknown : found->second);
     }
-    ring_ = HashRing(addresses, parameters_.nodes, &replaced->ring_, known);
+    return places;
   }
 
-  Slot Select(const Invocation& invocation, PickContext&) const override {
-    const std::uint32_t position = PositionOf(invocation, parameters_.arguments);
-    const std::uint32_t up = ring_.Owner(position, kMostSteps, [this](std::uint32_t member) {
-      const InvokerState* state = owners_[member];
-      return state == nullptr || !state->down();
-    });
-    return slots_[up != HashRing::kUnknown ? up : ring_.Owner(position)];
-  }
-  DrawTable table() const override { return DrawTable::Ring(ring_, slots_); }
-
-  std::string Describe() const override {
-    return absl::StrCat("consistenthash, ", owners_.size(), " providers with ", parameters_.nodes, " points each",
-                        parameters_.nodes == parameters_.asked ? "" : absl::StrCat(", not the ", parameters_.asked, " asked for"));
-  }
-
- private:
-  const HashParameters parameters_;
+  const std::uint32_t nodes_, asked_;
+  const std::vector<std::int32_t> arguments_;
   std::vector<const InvokerState*> owners_;  // by member of the ring
   std::vector<Slot> slots_;
   std::vector<std::string> addresses_;  // of the owners; for a successor
   HashRing ring_;
 };
 
+// The owner without a ring: the next point is the one with the least way to go; a later member takes over an equal
+// one. The first choice is among the members that are up.
+Slot OwnerByAllPoints(const Members& members, std::uint32_t nodes, std::uint32_t position) {
+  std::optional<std::uint32_t> shortest, shortest_up;
+  Slot owner = kNoSlot, owner_up = kNoSlot;
+  for (const Member& member : members) {
+    const bool up = IsUp(member.state);
+    for (std::uint32_t node = 0; node < nodes / 4; ++node) {
+      for (const std::uint32_t value : RingPoints(member.provider->address, node)) {
+        const std::uint32_t way = value - position;
+        if (!shortest || way <= *shortest) {
+          shortest = way;
+          owner = member.slot;
+        }
+        if (up && (!shortest_up || way <= *shortest_up)) {
+          shortest_up = way;
+          owner_up = member.slot;
+        }
+      }
+    }
+  }
+  return owner_up != kNoSlot ? owner_up : owner;
+}
+
 class ConsistentHashLoadBalance final : public LoadBalance {
  public:
   std::string_view name() const override { return "consistenthash"; }
   bool reads_arguments() const override { return true; }
+  bool wants_whole() const override { return true; }
 
   absl::StatusOr<std::shared_ptr<const Selector>> Build(const SelectorInput& input,
                                                         const Selector* replaced) const override {
-    FAIRLEAD_ASSIGN_OR_RETURN(HashParameters parameters, ReadParameters(input));
-    return std::make_shared<RingSelector>(input, std::move(parameters), dynamic_cast<const RingSelector*>(replaced));
+    FAIRLEAD_ASSIGN_OR_RETURN(const HashParameters parameters, ReadParameters(input));
+    return std::make_shared<RingSelector>(input, parameters, dynamic_cast<const RingSelector*>(replaced));
   }
 
   absl::StatusOr<Slot> SelectUnplanned(const SelectorInput& input, const Invocation& invocation,
                                        PickContext&) const override {
     FAIRLEAD_ASSIGN_OR_RETURN(const HashParameters parameters, ReadParameters(input));
-    const std::uint32_t position = PositionOf(invocation, parameters.arguments);
-    // The next point is the one with the least way to go; a later member takes over an equal one. The first choice
-    // is among the members that are up.
-    std::optional<std::uint32_t> shortest, shortest_up;
-    Slot owner = kNoSlot, owner_up = kNoSlot;
-    for (const Member& member : input.by_rank) {
-      const bool up = member.state == nullptr || !member.state->down();
-      for (std::uint32_t node = 0; node < parameters.nodes / 4; ++node) {
-        for (const std::uint32_t value : RingPoints(member.provider->address, node)) {
-          const std::uint32_t way = value - position;
-          if (!shortest || way <= *shortest) {
-            shortest = way;
-            owner = member.slot;
-          }
-          if (up && (!shortest_up || way <= *shortest_up)) {
-            shortest_up = way;
-            owner_up = member.slot;
-          }
-        }
-      }
+    CommaList list(parameters.arguments);
+    const std::uint32_t position = PositionOf(invocation, [&]() -> std::optional<std::int32_t> {
+      const auto text = list.Next();
+      return text ? ParseJavaInt(*text) : std::nullopt;
+    });
+    const auto* whole = dynamic_cast<const RingSelector*>(input.whole);
+    if (whole != nullptr && whole->nodes() == parameters.nodes) {
+      const std::size_t sums = input.by_rank.size() * (parameters.nodes / 4);
+      const Slot owner = whole->OwnerAmong(input.by_rank, position, sums * kPointsPerSum);
+      if (owner != kNoSlot) return owner;
     }
-    return owner_up != kNoSlot ? owner_up : owner;
+    return OwnerByAllPoints(input.by_rank, parameters.nodes, position);
   }
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::uint32_t>> ParseHashArguments(std::string_view value) {
-  std::vector<std::uint32_t> indices;
-  for (const std::string_view text : SplitCommaList(value)) {
-    const std::optional<std::int32_t> index = ParseJavaInt(text);
-    if (!index) {
-      return absl::InvalidArgumentError(absl::StrCat(ToAbsl(names::kHashArguments), "=", Shortened(value), ": \"",
-                                                     Shortened(text), "\" is no argument index: list decimal numbers"));
-    }
-    if (*index >= 0) indices.push_back(static_cast<std::uint32_t>(*index));
+absl::Status CheckHashArguments(std::string_view value) {
+  CommaList list(value);
+  while (const auto text = list.Next()) {
+    if (ParseJavaInt(*text)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(ToAbsl(names::kHashArguments), "=", Shortened(value), ": \"",
+                                                   Shortened(*text), "\" is no argument index: list decimal numbers"));
   }
-  return indices;
+  return absl::OkStatus();
 }
 
 std::shared_ptr<const LoadBalance> MakeConsistentHashLoadBalance() {

@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 
 #include "fairlead/loadbalance/load_balance.h"
 
@@ -20,16 +19,18 @@ inline constexpr std::int32_t kLeastHashNodes = 4;
 inline constexpr std::int32_t kMostHashNodes = 1 << 16;
 inline constexpr std::size_t kMostRingPoints = std::size_t{1} << 24;
 
-// The argument indices of a `hash.arguments` value; of those that are negative there is never an argument, so they are
-// left out. kInvalidArgument names the element that is no integer.
-absl::StatusOr<std::vector<std::uint32_t>> ParseHashArguments(std::string_view value);
+// Whether a `hash.arguments` value is a comma list of integers. kInvalidArgument names the element that is none.
+absl::Status CheckHashArguments(std::string_view value);
 
 // Dubbo's consistent hashing: equal arguments go to the same member, and a change of the list moves few of them.
 //
 // `hash.nodes` (160) and `hash.arguments` (0), of the first member by rank, method form first, say how many points a
 // member has and which arguments make the key. Weights do not count. A member that is down gives its calls to the owners
-// of the next points. Constant time besides the MD5 sum of the key. Build fails with kInvalidArgument for fewer than 4
-// nodes and unreadable numbers. Above the bounds the ring is made with fewer nodes, which Describe says: kMostHashNodes,
+// of the next points. Constant time besides the MD5 sum of the key. Without a table of its own a list reads the ring of
+// the whole list through its members, in time of how much smaller it is; where there is none, or its members have another
+// number of points, the MD5 sums of all its points are worked out for the call: 10 000 providers of 160 nodes take 0.1 s.
+// The owner is the same, and nothing is allocated. Build fails with kInvalidArgument for fewer than 4 nodes and unreadable
+// numbers. Above the bounds the ring is made with fewer nodes, which Describe says: kMostHashNodes,
 // or the largest power of two that keeps it within kMostRingPoints, so that it changes rarely as members come and go.
 std::shared_ptr<const LoadBalance> MakeConsistentHashLoadBalance();
 

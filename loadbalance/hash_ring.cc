@@ -120,8 +120,16 @@ std::array<std::uint32_t, 4> RingPoints(std::string_view address, std::uint32_t 
 }
 
 std::uint32_t RingPosition(std::span<const std::string_view> key) {
+  auto at = key.begin();
+  return RingPosition([&]() -> std::optional<std::string_view> {
+    if (at == key.end()) return std::nullopt;
+    return *at++;
+  });
+}
+
+std::uint32_t RingPosition(absl::FunctionRef<std::optional<std::string_view>()> next) {
   Md5 md5;
-  for (const std::string_view text : key) md5.Add(text);
+  while (const auto text = next()) md5.Add(*text);
   return md5.Words()[0];
 }
 

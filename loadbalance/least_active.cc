@@ -110,8 +110,8 @@ class LeastActiveLoadBalance final : public LoadBalance {
     if (static_cast<std::int64_t>(input.by_rank.size()) <= ExactUpTo(input)) {
       return LeastOf(input.by_rank, ToCandidate, context.random);
     }
-    const Member& a = DrawByWeight(input.by_rank, context.random);
-    const Member& b = DrawByWeight(input.by_rank, context.random);
+    const Member a = DrawAny(input.by_rank, context.random);
+    const Member b = DrawAny(input.by_rank, context.random);
     return (b.state->active() < a.state->active() ? b : a).slot;
   }
 };

@@ -3,19 +3,16 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/statusor.h"
 
 #include "fairlead/base/random.h"
 #include "fairlead/loadbalance/draw_table.h"
+#include "fairlead/loadbalance/members.h"
 #include "fairlead/rpc/compat.h"
 #include "fairlead/rpc/invocation.h"
-#include "fairlead/rpc/invoker_set.h"
-#include "fairlead/rpc/invoker_table.h"
 #include "fairlead/url/url.h"
 
 namespace fairlead {
@@ -27,22 +24,19 @@ struct PickContext {
   bool peek = false;         // an explanation: decide as a pick would, but move no position
 };
 
-// One candidate. `weight` is effective: method form, warm-up and clamping are already in it, never negative.
-struct Member {
-  Slot slot = kNoSlot;  // the provider's
-  const Provider* provider = nullptr;
-  const InvokerState* state = nullptr;
-  std::int32_t weight = 0;
-};
+class Selector;
 
 // A final provider set as a policy sees it. Views that live for the call only.
 struct SelectorInput {
-  std::span<const Member> by_rank;  // at least one
+  Members by_rank;                  // at least one
   std::string_view method;          // "" = no particular method
   Url consumer;
   Compat compat = Compat::kStrict;
   std::uint64_t seed = 0;           // for phases; the same input and seed give the same selector
   std::int64_t now_ms = 0;          // wall clock: what is remembered of members that left is forgotten by it
+  // What Build made, for calls of the same method, of a list that all of these are in, in the same order of rank; or
+  // nullptr. Only for policies that want it.
+  const Selector* whole = nullptr;
 };
 
 // A table built ahead for one final provider set. Immutable (a cursor or counter inside is atomic);
@@ -67,11 +61,14 @@ class LoadBalance {
   virtual bool per_method() const { return false; }
   // True when a pick without arguments cannot decide well (consistent hash).
   virtual bool reads_arguments() const { return false; }
+  // True when SelectorInput::whole saves much: it is then kept for each list whose rules look at every call.
+  virtual bool wants_whole() const { return false; }
   // `replaced`: the selector that served the same leaf before (same policy), or nullptr; its round-robin
   // position is carried over. A status = every pick of this leaf fails with it.
   virtual absl::StatusOr<std::shared_ptr<const Selector>> Build(const SelectorInput& input,
                                                                 const Selector* replaced) const = 0;
-  // The same decision without a table, for the first calls of a plan that is not built yet. Linear in members.
+  // The same decision without a table, for the first calls of a plan that is not built yet. Linear in members. Data
+  // plane: no lock, no allocation (but for the text of an error), no clock.
   virtual absl::StatusOr<Slot> SelectUnplanned(const SelectorInput& input, const Invocation& invocation,
                                                PickContext& context) const = 0;
 };

@@ -70,9 +70,9 @@ class RandomLoadBalance final : public LoadBalance {
   absl::StatusOr<Slot> SelectUnplanned(const SelectorInput& input, const Invocation&,
                                        PickContext& context) const override {
     if (IgnoresWeights(input)) {
-      return input.by_rank[context.random.Below(input.by_rank.size())].slot;
+      return input.by_rank.InAnyOrder(context.random.Below(input.by_rank.size())).slot;
     }
-    return DrawByWeight(input.by_rank, context.random).slot;
+    return DrawAny(input.by_rank, context.random).slot;
   }
 };
 

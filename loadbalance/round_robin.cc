@@ -347,8 +347,7 @@ class RoundRobinLoadBalance final : public LoadBalance {
   // Without a table there is no position to go on from: a draw by weight is fair, if not in turn.
   absl::StatusOr<Slot> SelectUnplanned(const SelectorInput& input, const Invocation&,
                                        PickContext& context) const override {
-    if (TotalWeight(input.by_rank) == 0) return input.by_rank.front().slot;
-    return DrawByWeight(input.by_rank, context.random).slot;
+    return DrawByWeight(input.by_rank, context.random).value_or(input.by_rank.front()).slot;
   }
 
  private:

@@ -29,12 +29,11 @@ class FilterTable final : public RouteTable {
   RouteCase Classify(const RouteCall& call) const override { return filter_->Classify(call); }
 
   void Route(RouteCase which, const InvokerSet& in, Outcomes& out) const override {
-    if (which == 0 || in.empty()) return out.Keep(in);
-    InvokerSet kept = in & masks_[which - 1];
-    if (!kept.empty()) return out.Keep(std::move(kept));
+    if (which == 0 || in.empty()) return out.KeepAll();
+    if (out.KeepIfAny(masks_[which - 1])) return;
     if (filter_->on_empty() == OnEmpty::kFallBack) {
       out.Note("it would keep none, so all stay");
-      return out.Keep(in);
+      return out.KeepAll();
     }
     out.Block(absl::StrCat(ToAbsl(filter_->name()), " keeps none of ", in.count(),
                            in.count() == 1 ? " provider" : " providers", " (", filter_->Describe(which),

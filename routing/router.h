@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "fairlead/base/random.h"
 #include "fairlead/rpc/compat.h"
 #include "fairlead/rpc/invocation.h"
 #include "fairlead/rpc/invoker_set.h"
@@ -36,30 +37,64 @@ struct RouteCall {
   const Invocation& invocation;
 };
 
-// What one case makes of an incoming set: one set, none, or several with weights (a draw between them).
+// What one case makes of an incoming set: one set, none, or several with weights (a draw between them). Whatever a
+// router gives, only what came in is kept, so that nobody can be brought back. Not thread-safe.
+//
+// A plan collects every set; a call without a plan draws one while they come, in memory that is there already.
 class Outcomes {
  public:
   struct Split {
     std::uint32_t weight;
     InvokerSet set;
   };
-  void Keep(InvokerSet set) { splits_.push_back({1, std::move(set)}); }
-  void Block(std::string why) { why_ = std::move(why); }
-  // Beside a Keep, for Explain: why the set is what it is.
-  void Note(std::string why) { why_ = std::move(why); }
+  // Collects.
+  explicit Outcomes(const InvokerSet& in) : in_(in) {}
+  // Draws, into `drawn`, which is another set than `in`; nothing is allocated when it has the capacity of `in`. The
+  // texts of notes are dropped unless `explained`.
+  Outcomes(const InvokerSet& in, InvokerSet& drawn, Random& random, bool explained)
+      : in_(in), drawn_(&drawn), random_(&random), explained_(explained) {}
+  Outcomes(const Outcomes&) = delete;
+  Outcomes& operator=(const Outcomes&) = delete;
+
+  // For routers. KeepAll and KeepIfAny are the cheapest; none of them allocates in a pick.
+  void KeepAll() { Add(1, in_); }
+  void Keep(const InvokerSet& set) { Add(1, set); }
+  // Those of `set`, if any came in; else this says false, and nothing is kept yet.
+  bool KeepIfAny(const InvokerSet& set);
   // When all weights are 0, every set is as likely.
-  void Add(std::uint32_t weight, InvokerSet set) { splits_.push_back({weight, std::move(set)}); }
-
-  // Takes out what did not come in, so that a router cannot bring anybody back.
-  void Confine(const InvokerSet& in) {
-    for (Split& split : splits_) split.set &= in;
+  void Add(std::uint32_t weight, const InvokerSet& set);
+  // Nobody is kept, and this is why.
+  void Block(std::string why) { why_ = std::move(why); }
+  // Beside what is kept, for Explain: why the set is what it is. A text that is costly to make is worth making only
+  // when `explained`.
+  void Note(std::string_view why) {
+    if (explained_) why_ = why;
   }
+  bool explained() const { return explained_; }
 
-  // Empty = blocked.
+  // Forgets everything.
+  void Reset();
+
+  // How many sets were kept; 0 = blocked.
+  std::size_t count() const { return count_; }
+  // All of them. REQUIRES: collects
   const std::vector<Split>& splits() const { return splits_; }
+  // The one that was drawn: `in` or `drawn`. REQUIRES: draws, and count() > 0
+  const InvokerSet& drawn() const { return all_ ? in_ : *drawn_; }
   const std::string& why() const { return why_; }
 
  private:
+  // Is the set that comes now, with this weight, the one that is drawn so far? Each set ends with the share of its
+  // weight, whatever comes after it.
+  bool Draws(std::uint32_t weight);
+
+  const InvokerSet& in_;
+  InvokerSet* const drawn_ = nullptr;  // nullptr: collects
+  Random* const random_ = nullptr;
+  const bool explained_ = true;
+  bool all_ = false;
+  std::size_t count_ = 0;
+  std::uint64_t total_ = 0;
   std::vector<Split> splits_;
   std::string why_;
 };
@@ -73,7 +108,7 @@ class RouteTable {
   // Data plane: no lock, no allocation, no clock.
   virtual RouteCase Classify(const RouteCall& call) const = 0;
   // What comes out for `in`. Everything that depends on the list (fallback when empty, force) is decided
-  // here.
+  // here. Runs when a plan is built, and in picks that have none yet: data plane, as above, but for the text of Block.
   virtual void Route(RouteCase which, const InvokerSet& in, Outcomes& out) const = 0;
   // For Explain: the rule's text and what the case means.
   virtual std::string Describe(RouteCase which) const = 0;

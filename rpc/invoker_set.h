@@ -27,6 +27,14 @@ class InvokerSet {
   void Remove(Slot slot);
   std::size_t count() const { return count_; }
   bool empty() const { return count_ == 0; }
+  // Slots below it fit without more memory. A set made with it holds any part of this one.
+  std::size_t capacity() const { return words_.size() * 64; }
+
+  // Whether a & b has anybody: stops at the first.
+  bool Intersects(const InvokerSet& other) const;
+  // Becomes a & b, neither of which may be this set. Allocates nothing when this set was made with the capacity of
+  // either.
+  void AssignCommon(const InvokerSet& a, const InvokerSet& b);
 
   InvokerSet& operator&=(const InvokerSet& other);
   InvokerSet& operator|=(const InvokerSet& other);

@@ -72,24 +72,45 @@ bool MethodBoolParam(const UrlParts& url, std::string_view method, std::string_v
   return value.empty() ? fallback : ParseJavaBool(value);
 }
 
-std::vector<std::string_view> SplitCommaList(std::string_view text) {
-  std::vector<std::string_view> parts;
-  std::size_t start = 0, i = 0;
-  while (i < text.size()) {
-    if (!IsBlank(text[i]) && text[i] != ',') {
+std::string_view CommaList::Split() {
+  std::size_t i = 0;
+  while (i < rest_.size()) {
+    if (!IsBlank(rest_[i]) && rest_[i] != ',') {
       ++i;
       continue;
     }
     const std::size_t separator = i;
-    while (i < text.size() && IsBlank(text[i])) ++i;
-    if (i == text.size() || text[i] != ',') continue;  // blanks inside an element
-    while (i < text.size() && text[i] == ',') ++i;
-    while (i < text.size() && IsBlank(text[i])) ++i;
-    parts.push_back(text.substr(start, separator - start));
-    start = i;
+    while (i < rest_.size() && IsBlank(rest_[i])) ++i;
+    if (i == rest_.size() || rest_[i] != ',') continue;  // blanks inside an element
+    while (i < rest_.size() && rest_[i] == ',') ++i;
+    while (i < rest_.size() && IsBlank(rest_[i])) ++i;
+    const std::string_view element = rest_.substr(0, separator);
+    rest_.remove_prefix(i);
+    return element;
   }
-  parts.push_back(text.substr(start));
-  while (!parts.empty() && parts.back().empty()) parts.pop_back();
+  ended_ = true;
+  return rest_;
+}
+
+std::optional<std::string_view> CommaList::Next() {
+  while (!holds_) {
+    if (ended_) return std::nullopt;
+    held_ = Split();
+    holds_ = !held_.empty();
+    empty_ += holds_ ? 0 : 1;
+  }
+  if (empty_ > 0) {
+    --empty_;
+    return std::string_view();
+  }
+  holds_ = false;
+  return held_;
+}
+
+std::vector<std::string_view> SplitCommaList(std::string_view text) {
+  std::vector<std::string_view> parts;
+  CommaList list(text);
+  while (const auto part = list.Next()) parts.push_back(*part);
   return parts;
 }
 

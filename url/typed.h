@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_URL_TYPED_H_
 #define FAIRLEAD_URL_TYPED_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,6 +37,22 @@ bool MethodBoolParam(const UrlParts& url, std::string_view method, std::string_v
 // empty element; trailing empty elements vanish; blanks outside of the first and the last element stay. Views
 // of `text`.
 std::vector<std::string_view> SplitCommaList(std::string_view text);
+
+// The same, element by element, without memory of its own.
+class CommaList {
+ public:
+  explicit CommaList(std::string_view text) : rest_(text) {}
+  // nullopt after the last.
+  std::optional<std::string_view> Next();
+
+ private:
+  // The next element as it stands, trailing empty ones included. REQUIRES: !ended_
+  std::string_view Split();
+
+  std::string_view rest_, held_;
+  std::size_t empty_ = 0;  // elements that come before `held_`
+  bool holds_ = false, ended_ = false;
+};
 
 }  // namespace fairlead
 

@@ -54,13 +54,12 @@ class ConditionRouter::Table final : public RouteTable {
   }
 
   void Route(RouteCase which, const InvokerSet& in, Outcomes& out) const override {
-    if (which == kPasses || in.empty()) return out.Keep(in);
+    if (which == kPasses || in.empty()) return out.KeepAll();
     if (!program_->rule.then) return out.Block("it allows no provider");
-    InvokerSet kept = in & mask_;
-    if (!kept.empty()) return out.Keep(std::move(kept));
+    if (out.KeepIfAny(mask_)) return;
     if (!program_->options.force) {
       out.Note("no provider satisfies it, so all stay");
-      return out.Keep(in);
+      return out.KeepAll();
     }
     out.Block(absl::StrCat("force=true and none of ", in.count(),
                            in.count() == 1 ? " provider" : " providers", " satisfies it"));

@@ -79,7 +79,7 @@ Json RouteByRule(const Json& in, const Json& rule, const std::vector<std::pair<s
   const Url consumer = Url::Of(MustParse(in.at("consumer").get<std::string>()), pool);
   const auto table = (*router)->Compile({providers, by_rank, &all, consumer, consumer}, nullptr);
   const Call call(in);
-  Outcomes outcomes;
+  Outcomes outcomes(all);
   table->Route(table->Classify({call.method, call.view}), all, outcomes);
   Json kept = Json::array();
   for (const auto& split : outcomes.splits()) split.set.ForEach([&](Slot slot) { kept.push_back(slot); });

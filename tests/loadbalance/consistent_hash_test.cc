@@ -207,6 +207,56 @@ TEST_F(ConsistentHashTest, AMemberThatIsDownGivesASharedPointToItsOtherOwner) {
   EXPECT_GT(moved, 150);
 }
 
+// A part of a list reads the ring of the whole one, in a pick and when its own is built.
+TEST_F(ConsistentHashTest, APartOfAListUsesTheRingOfTheWhole) {
+  std::vector<std::string> urls = Urls(60, "hash.nodes=40");
+  urls.push_back(urls[7] + "&version=2.0");  // shares all its points
+  MemberList whole(urls, "");
+  const auto ring = *policy_->Build(whole.Input(), nullptr);
+  Random random(9);
+  for (int round = 0; round < 60; ++round) {
+    // From nearly all to very few, which do better without the ring.
+    const std::uint64_t one_in = round % 3 == 0 ? 30 : 1 + random.Below(4);
+    std::vector<Member> part;
+    for (const Member& member : whole.members()) {
+      if (random.Below(one_in) == 0) part.push_back(member);
+      whole.state(member.slot).Report(random.Below(5) != 0);
+    }
+    if (part.empty()) part.push_back(whole.members()[static_cast<std::size_t>(round)]);
+    SelectorInput input = whole.Input();
+    input.by_rank = part;
+    const auto alone = *policy_->Build(input, nullptr);
+    SelectorInput with_ring = input;
+    with_ring.whole = ring.get();
+    const auto from_ring = *policy_->Build(with_ring, nullptr);
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      Invocation invocation;
+      invocation.hash_key = static_cast<std::uint32_t>(random.Next());
+      const Slot owner = *policy_->SelectUnplanned(input, invocation, context_);
+      ASSERT_EQ(*policy_->SelectUnplanned(with_ring, invocation, context_), owner);
+      ASSERT_EQ(from_ring->Select(invocation, context_), alone->Select(invocation, context_));
+    }
+  }
+  for (std::size_t i = 0; i < urls.size(); ++i) whole.state(i).Report(true);
+}
+
+TEST_F(ConsistentHashTest, ARingOfOtherNodesIsNotUsed) {
+  std::vector<std::string> urls = Urls(20, "hash.nodes=40");
+  urls[0] += "&find.hash.nodes=80";
+  const MemberList whole(urls, "");
+  const auto ring = *policy_->Build(whole.Input("find"), nullptr);
+  SelectorInput input = whole.Input();
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    Invocation invocation;
+    invocation.hash_key = i * 21474836u;
+    input.whole = nullptr;
+    const Slot owner = *policy_->SelectUnplanned(input, invocation, context_);
+    input.whole = ring.get();
+    ASSERT_EQ(*policy_->SelectUnplanned(input, invocation, context_), owner);
+    ASSERT_EQ((*policy_->Build(input, nullptr))->Select(invocation, context_), owner);
+  }
+}
+
 TEST_F(ConsistentHashTest, ASuccessorTakesOverTheRing) {
   const MemberList before(Urls(30), "");
   MemberList after;

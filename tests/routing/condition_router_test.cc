@@ -79,8 +79,9 @@ TEST_F(ConditionRouterTest, AnEmptyInputStaysEmptyWithoutBeingBlocked) {
   TwoProviders();
   for (const char* rule : {"=> host=10.0.0.1", "=> false"}) {
     const auto table = Compile(*Make(rule));
-    Outcomes outcomes;
-    table->Route(table->Classify({"find", {}}), InvokerSet(), outcomes);
+    const InvokerSet nobody;
+    Outcomes outcomes(nobody);
+    table->Route(table->Classify({"find", {}}), nobody, outcomes);
     ASSERT_EQ(outcomes.splits().size(), 1u);
     EXPECT_TRUE(outcomes.splits()[0].set.empty());
   }

@@ -60,7 +60,7 @@ class RoutingFixture : public ::testing::Test {
                           const Invocation& invocation = {}) {
     const RouteCase which = table.Classify({method, invocation});
     EXPECT_LT(which, table.cases());
-    Outcomes outcomes;
+    Outcomes outcomes(in);
     table.Route(which, in, outcomes);
     EXPECT_LE(outcomes.splits().size(), 1u);
     why_ = outcomes.why();

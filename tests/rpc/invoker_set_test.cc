@@ -31,11 +31,23 @@ TEST(InvokerSetTest, CapacityDoesNotCount) {
   EXPECT_EQ(narrow.Nth(1), kNoSlot);
 }
 
+TEST(InvokerSetTest, CountsFullWords) {
+  for (const Slot size : {1u, 63u, 64u, 65u, 64u * 3, 64u * 31, 64u * 31 + 5, 64u * 100}) {
+    InvokerSet set;
+    for (Slot slot = 0; slot < size; ++slot) set.Add(slot);
+    InvokerSet copy(size);
+    copy.AssignCommon(set, set);
+    EXPECT_EQ(copy.count(), size);
+    EXPECT_EQ(copy.Nth(size - 1), size - 1);
+    EXPECT_EQ(copy, set);
+  }
+}
+
 TEST(InvokerSetTest, AgreesWithAnOrderedSet) {
   Random random(11);
   for (int round = 0; round < 500; ++round) {
     std::set<Slot> a, b;
-    const std::uint64_t range = 1 + random.Below(300);
+    const std::uint64_t range = 1 + random.Below(round % 10 == 0 ? 10'000 : 300);
     for (std::uint64_t i = random.Below(60); i > 0; --i) a.insert(static_cast<Slot>(random.Below(range)));
     for (std::uint64_t i = random.Below(60); i > 0; --i) b.insert(static_cast<Slot>(random.Below(range)));
     std::set<Slot> both, either = a, only;
@@ -46,6 +58,11 @@ TEST(InvokerSetTest, AgreesWithAnOrderedSet) {
     EXPECT_EQ(Members(x | y), either);
     EXPECT_EQ(Members(x - y), only);
     EXPECT_EQ((x - y).count(), only.size());
+    EXPECT_EQ(x.Intersects(y), !both.empty());
+    InvokerSet reused = Of({0, 1, 5000});
+    reused.AssignCommon(x, y);
+    EXPECT_EQ(Members(reused), both);
+    EXPECT_EQ(reused.count(), both.size());
     EXPECT_EQ(x == y, a == b);
     std::size_t k = 0;
     for (const Slot slot : a) EXPECT_EQ(x.Nth(k++), slot);
