@@ -29,10 +29,9 @@ struct RecordingTracer {
 // Draws of a balancer before the pick looks through the leaf itself.
 inline constexpr int kMostDraws = 5;
 
-// The plan of a call; nullptr when there is none yet, which `want` tells the builder. `key` is the caller's to keep
-// its cases in.
+// The plan of a call; nullptr when there is none yet. `key` is the caller's to keep its cases in.
 inline const Plan* FindPlan(const DirectoryCore& core, const DirectorySnapshot& snapshot, const Invocation& invocation,
-                            PlanKey& key, bool want) {
+                            PlanKey& key) {
   const auto id = static_cast<std::size_t>(invocation.method);
   if (id >= snapshot.class_of.size()) return nullptr;  // named after this snapshot was built
   const std::uint32_t class_index = snapshot.class_of[id];
@@ -46,9 +45,7 @@ inline const Plan* FindPlan(const DirectoryCore& core, const DirectorySnapshot& 
   for (const std::uint32_t link : snapshot.runtime) key.cases[key.count++] = snapshot.chain[link].Classify(call);
   const PlanTable* plans = snapshot.plans.load(std::memory_order_acquire);
   const Plan* plan = plans == nullptr ? nullptr : plans->Find(key);
-  if (plan == nullptr) {
-    if (want) core.Want(key);
-  } else if (!plan->hit.load(std::memory_order_relaxed)) {
+  if (plan != nullptr && !plan->hit.load(std::memory_order_relaxed)) {
     plan->hit.store(true, std::memory_order_relaxed);
   }
   return plan;
@@ -115,17 +112,16 @@ template <class For>
     if (slot != kNoSlot) [[likely]] return For::Take(For::BySlot(snapshot)[slot]);
   }
   PlanKey key;
-  const Plan* plan = FindPlan(core, snapshot, invocation, key, true);
-  if (plan == nullptr || plan->branches.size() != 1) return nullptr;
-  const Leaf& leaf = *plan->branches.front().leaf;
-  if (leaf.selector == nullptr) return nullptr;
+  const Plan* plan = FindPlan(core, snapshot, invocation, key);
+  if (plan == nullptr || plan->only == nullptr) return nullptr;
+  const DrawTable& draw = plan->draw;
   Slot slot;
-  if (leaf.draw.random()) {
-    slot = PickRandomly(core, leaf.draw);
+  if (draw.random()) {
+    slot = PickRandomly(core, draw);
   } else {
-    slot = leaf.draw.turns() ? leaf.draw.PickByTurns(thread) : leaf.draw.PickOtherwise(thread, invocation.hash_key);
+    slot = draw.turns() ? draw.PickByTurns(thread) : draw.PickOtherwise(thread, invocation.hash_key);
   }
-  if (slot == kNoSlot) slot = AskSelector(core, snapshot, leaf, invocation);
+  if (slot == kNoSlot) slot = AskSelector(core, snapshot, *plan->only, invocation);
   return slot != kNoSlot ? For::Take(For::BySlot(snapshot)[slot]) : nullptr;
 }
 
@@ -170,7 +166,7 @@ class Picker {
   absl::StatusOr<InvokerState*> Run(Take&& take) {
     if (!snapshot_.status.ok()) return snapshot_.status;
     PlanKey key;
-    const Plan* plan = FindPlan(core_, snapshot_, invocation_, key, false);
+    const Plan* plan = FindPlan(core_, snapshot_, invocation_, key);
     if constexpr (Tracer::kRecords) tracer_.recorder.Planned(plan, key.count == 0 ? "class" : "hit");
     if (plan != nullptr) {
       const Leaf& leaf = DrawLeaf(*plan);

@@ -1,7 +1,6 @@
 #ifndef FAIRLEAD_DIRECTORY_PLAN_H_
 #define FAIRLEAD_DIRECTORY_PLAN_H_
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -29,8 +28,12 @@ struct PlanKey {
   std::array<RouteCase, kMaxRuntimeRouters> cases;  // the first `count` are set
 
   bool operator==(const PlanKey& other) const {
-    return method_class == other.method_class && count == other.count &&
-           std::equal(cases.begin(), cases.begin() + count, other.cases.begin());
+    if (method_class != other.method_class || count != other.count) return false;
+    // Mostly one or a few, for which a call of memcmp takes longer.
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (cases[i] != other.cases[i]) return false;
+    }
+    return true;
   }
   std::uint64_t Hash() const {
     // One multiplication a case: this is computed at each call that has runtime rules.
@@ -74,9 +77,18 @@ struct Plan {
     std::shared_ptr<const Leaf> leaf;
   };
 
-  PlanKey key;
-  std::vector<Branch> branches;      // at least one
+  Plan(const PlanKey& of, std::vector<Branch> all) : key(of), branches(std::move(all)) {
+    if (branches.size() != 1 || branches.front().leaf->selector == nullptr) return;
+    only = branches.front().leaf.get();
+    draw = only->draw;
+  }
+
+  // For picks: where all calls end, with its table; nullptr when the leaf is drawn, or is an error.
+  const Leaf* only = nullptr;
+  DrawTable draw;
   mutable std::atomic<bool> hit{false};  // used since it was built: worth building again ahead
+  const PlanKey key;
+  const std::vector<Branch> branches;    // at least one
 
   const Leaf& Draw(Random& random) const {
     if (branches.size() == 1) return *branches.front().leaf;

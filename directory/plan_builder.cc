@@ -240,8 +240,7 @@ std::shared_ptr<const Plan> PlanBuilder::Build(const PlanKey& key, const std::st
   std::vector<Draft> drafts;
   Expand(0, snapshot_.valid, 1.0, cases, {}, drafts);
   if (drafts.size() > kMostBranches) return nullptr;  // such calls walk
-  auto plan = std::make_shared<Plan>();
-  plan->key = key;
+  std::vector<Plan::Branch> branches;
   double below = 0;
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     below += drafts[i].probability;
@@ -249,9 +248,9 @@ std::shared_ptr<const Plan> PlanBuilder::Build(const PlanKey& key, const std::st
                                     ? std::numeric_limits<std::uint64_t>::max()
                                     : static_cast<std::uint64_t>(std::min(below, 1.0) * 18446744073709549568.0);
     const auto before = [&] { return LeafBefore(key, method, i, drafts.size()); };
-    plan->branches.push_back({bound, MakeLeaf(drafts[i], key.method_class, method, before)});
+    branches.push_back({bound, MakeLeaf(drafts[i], key.method_class, method, before)});
   }
-  return plan;
+  return std::make_shared<const Plan>(key, std::move(branches));
 }
 
 }  // namespace fairlead::internal

@@ -130,9 +130,7 @@ void MarkDirect(DirectorySnapshot& snapshot) {
   if (!snapshot.status.ok()) return;
   for (const std::uint32_t class_index : snapshot.class_of) {
     const Plan* plan = snapshot.classes[class_index].plan.get();
-    const bool one_leaf = plan != nullptr && plan->branches.size() == 1;
-    const Leaf* leaf = one_leaf ? plan->branches.front().leaf.get() : nullptr;
-    snapshot.direct.push_back(leaf != nullptr ? leaf->draw : DrawTable());
+    snapshot.direct.push_back(plan != nullptr ? plan->draw : DrawTable());
   }
   snapshot.usual.methods = snapshot.direct.size();
   snapshot.usual.draws = snapshot.direct.data();
