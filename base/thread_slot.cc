@@ -35,6 +35,7 @@ class SlotTable {
     taken_[word] |= std::uint64_t{1} << bit;
     const std::uint32_t slot = static_cast<std::uint32_t>(word) * 64 + bit;
     thread_state.slot_plus_one = slot + 1;
+    thread_state.cell_offset = ThreadCell(slot).offset();
     // Any value but null makes the destructor run. Without a key (a process has 1 024) slots are not reused.
     if (has_key_) pthread_setspecific(key_, &thread_state);
     return slot;

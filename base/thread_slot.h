@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_BASE_THREAD_SLOT_H_
 #define FAIRLEAD_BASE_THREAD_SLOT_H_
 
+#include <cstddef>
 #include <cstdint>
 
 namespace fairlead {
@@ -13,6 +14,7 @@ struct Reader;
 // be used before and after any other thread_local object of the thread.
 struct ThreadState {
   std::uint32_t slot_plus_one = 0;
+  std::uint32_t cell_offset = 0;  // ThreadCell's
   Reader* reader = nullptr;  // owned by the read domain; forgotten when the slot is given back
 };
 // Initial-exec: its address is an offset known at load time, so that reading it is no call, not even in a shared
@@ -35,6 +37,31 @@ inline std::uint32_t ThreadSlot() {
 
 // The same where the thread is known to have a number, as in a ReadSection: without a branch.
 inline std::uint32_t ThreadSlotInSection() { return internal::thread_state.slot_plus_one - 1; }
+
+// Which of an array of kThreadCells cache lines is a thread's own: that of its number modulo kThreadCells. Threads whose
+// numbers agree there share a cell.
+inline constexpr std::size_t kThreadCells = 64;
+class ThreadCell {
+ public:
+  explicit ThreadCell(std::uint32_t slot) : offset_(slot % kThreadCells * kLine) {}
+  // Of the calling thread. REQUIRES: it has a number, as in a ReadSection.
+  static ThreadCell Own() {
+    ThreadCell own(0);
+    own.offset_ = internal::thread_state.cell_offset;
+    return own;
+  }
+  std::uint32_t offset() const { return offset_; }
+  // The cell of `cells`, which are kThreadCells. What waits for it is a pick, so it is found by one addition.
+  template <class Cell>
+  Cell& In(Cell* cells) const {
+    static_assert(sizeof(Cell) == kLine);
+    return *reinterpret_cast<Cell*>(reinterpret_cast<std::uintptr_t>(cells) + offset_);
+  }
+
+ private:
+  static constexpr std::uint32_t kLine = 64;
+  std::uint32_t offset_;
+};
 
 }  // namespace fairlead
 

@@ -69,15 +69,16 @@ class TableDraw {
   TableDraw& operator=(const TableDraw&) = delete;
 
   auto Start(int thread) const {
-    return [this, thread = static_cast<std::uint32_t>(thread), random = Random(static_cast<std::uint64_t>(thread) + 1)]() mutable {
+    return [this, cell = ThreadCell(static_cast<std::uint32_t>(thread)),
+            random = Random(static_cast<std::uint64_t>(thread) + 1)]() mutable {
       if (table_.random()) return table_.PickRandomly(random);
-      return table_.turns() ? table_.PickByTurns(thread) : table_.PickOtherwise(thread, std::nullopt);
+      return table_.turns() ? table_.PickByTurns(cell) : table_.PickOtherwise(cell, std::nullopt);
     };
   }
   // With another hash key each time.
   auto StartHashed(int thread) const {
     return [this, random = Random(static_cast<std::uint64_t>(thread) + 1)]() mutable {
-      return table_.PickOtherwise(0, static_cast<std::uint32_t>(random.Next()));
+      return table_.PickOtherwise(ThreadCell(0), static_cast<std::uint32_t>(random.Next()));
     };
   }
 
@@ -88,7 +89,7 @@ class TableDraw {
   std::vector<Slot> steps_;
   TurnLoop turns_;
   SpreadOrder order_;
-  std::array<TurnCell, kTurnCells> cells_;
+  TurnCells cells_;
 };
 
 // Least active beyond its exact range, which has no DrawTable: the less active of two draws.

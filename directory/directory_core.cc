@@ -22,7 +22,7 @@ DirectoryCore::DirectoryCore(std::shared_ptr<Executor> executor, const Clock& cl
     : executor_(std::move(executor)), clock_(clock) {
   // Made here, not by a first pick, which may run on a thread beside one that forks.
   ReadDomain::Global();
-  for (std::size_t i = 0; i < kCells; ++i) cells_[i].state.store(Mix64(seed + i), std::memory_order_relaxed);
+  for (std::size_t i = 0; i < kThreadCells; ++i) cells_[i].state.store(Mix64(seed + i), std::memory_order_relaxed);
   current_.store(NothingYet(std::move(consumer), std::move(not_ready), clock.SteadyNow()).release(),
                  std::memory_order_release);
 }

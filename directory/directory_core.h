@@ -39,13 +39,12 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   // Data plane; inside a ReadSection.
   const DirectorySnapshot& Current() const { return *current_.load(std::memory_order_acquire); }
   const MethodTable& methods() const { return methods_; }
-  // The calling thread's generator. Cells are shared only by threads whose slots are 64 apart; such threads may
-  // now and then repeat each other's draw.
-  std::uint64_t LoadRandom(std::uint32_t thread) const {
-    return cells_[thread % kCells].state.load(std::memory_order_relaxed);
+  // The calling thread's generator. Threads that share a cell may now and then repeat each other's draw.
+  std::uint64_t LoadRandom(ThreadCell thread) const {
+    return thread.In(cells_.data()).state.load(std::memory_order_relaxed);
   }
-  void StoreRandom(std::uint32_t thread, std::uint64_t state) const {
-    cells_[thread % kCells].state.store(state, std::memory_order_relaxed);
+  void StoreRandom(ThreadCell thread, std::uint64_t state) const {
+    thread.In(cells_.data()).state.store(state, std::memory_order_relaxed);
   }
   // For Explain only: locks. nullptr while there are none.
   std::shared_ptr<const RegistryNotes> notes() const {
@@ -56,12 +55,12 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   bool Want(const PlanKey& key) const { return wanted_.Offer(key); }
   // Counts what is rare enough to be counted.
   void CountWalk(std::uint32_t thread, bool wish_dropped) const {
-    Cell& cell = cells_[thread % kCells];
+    Cell& cell = ThreadCell(thread).In(cells_.data());
     cell.walked.fetch_add(1, std::memory_order_relaxed);
     if (wish_dropped) cell.wishes_dropped.fetch_add(1, std::memory_order_relaxed);
   }
   void CountRedraw(std::uint32_t thread) const {
-    cells_[thread % kCells].redrawn.fetch_add(1, std::memory_order_relaxed);
+    ThreadCell(thread).In(cells_.data()).redrawn.fetch_add(1, std::memory_order_relaxed);
   }
   // Any thread.
   DirectoryStats Stats() const;
@@ -95,7 +94,6 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   const Clock& clock() const { return clock_; }
 
  private:
-  static constexpr std::size_t kCells = 64;
   struct alignas(64) Cell {
     std::atomic<std::uint64_t> state;
     std::atomic<std::uint64_t> walked{0}, wishes_dropped{0}, redrawn{0};
@@ -111,7 +109,7 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   void Answer(Directory::Done done, absl::Status status) const;
 
   std::atomic<DirectorySnapshot*> current_;
-  mutable std::array<Cell, kCells> cells_;
+  mutable std::array<Cell, kThreadCells> cells_;
   mutable WantedPlans wanted_;
   std::atomic<std::uint64_t> plans_built_{0}, plans_refused_{0};
   MethodTable methods_;

@@ -68,18 +68,18 @@ absl::StatusOr<Slot> ChooseByPolicy(const DirectorySnapshot& snapshot, std::stri
 // The policy's choice by its own code; kNoSlot when it fails, which Picker tells.
 [[gnu::noinline]] inline Slot AskSelector(const DirectoryCore& core, const DirectorySnapshot& snapshot,
                                           const Leaf& leaf, const Invocation& invocation) noexcept {
-  const std::uint32_t thread = ThreadSlot();
-  Random random(core.LoadRandom(thread));
+  const std::uint32_t thread = ThreadSlotInSection();
+  Random random(core.LoadRandom(ThreadCell(thread)));
   PickContext context{random, thread};
   const absl::StatusOr<Slot> slot = ChooseByPolicy(
       snapshot, leaf.policy, [&]() -> absl::StatusOr<Slot> { return leaf.selector->Select(invocation, context); });
-  core.StoreRandom(thread, random.state());
+  core.StoreRandom(ThreadCell(thread), random.state());
   return slot.ok() ? *slot : kNoSlot;
 }
 
 // REQUIRES: draw.random(). The generator stays in registers.
 [[gnu::always_inline]] inline Slot PickRandomly(const DirectoryCore& core, const DrawTable& draw) {
-  const std::uint32_t thread = ThreadSlotInSection();
+  const ThreadCell thread = ThreadCell::Own();
   Random random(core.LoadRandom(thread));
   const Slot slot = draw.PickRandomly(random);
   core.StoreRandom(thread, random.state());
@@ -106,7 +106,7 @@ template <class For>
 [[gnu::noinline]] typename For::Result* PickOtherwise(const DirectoryCore& core, const DirectorySnapshot& snapshot,
                                                       const DrawTable& direct,
                                                       const Invocation& invocation) noexcept {
-  const std::uint32_t thread = ThreadSlotInSection();
+  const ThreadCell thread = ThreadCell::Own();
   if (!direct.turns()) {
     const Slot slot = direct.PickOtherwise(thread, invocation.hash_key);
     if (slot != kNoSlot) [[likely]] return For::Take(For::BySlot(snapshot)[slot]);
@@ -137,7 +137,7 @@ template <class For>
   const DrawTable& draw = snapshot.usual.draws[method];
   if (draw.random()) [[likely]] return For::Take(For::BySlot(snapshot)[PickRandomly(core, draw)]);
   if (draw.turns()) {
-    const Slot slot = draw.PickByTurns(ThreadSlotInSection());
+    const Slot slot = draw.PickByTurns(ThreadCell::Own());
     if (slot != kNoSlot) [[likely]] return For::Take(For::BySlot(snapshot)[slot]);
   }
   return PickOtherwise<For>(core, snapshot, draw, invocation);
@@ -155,10 +155,10 @@ class Picker {
         tried_(tried),
         tracer_(tracer),
         thread_(ThreadSlot()),
-        random_(core.LoadRandom(thread_)),
+        random_(core.LoadRandom(ThreadCell(thread_))),
         context_{random_, thread_, Tracer::kRecords} {}
   ~Picker() {
-    if constexpr (!Tracer::kRecords) core_.StoreRandom(thread_, random_.state());
+    if constexpr (!Tracer::kRecords) core_.StoreRandom(ThreadCell(thread_), random_.state());
   }
 
   // `take(InvokerState*)` says whether the provider may be used, and takes it if so.

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_LOADBALANCE_DRAW_TABLE_H_
 #define FAIRLEAD_LOADBALANCE_DRAW_TABLE_H_
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <span>
 
 #include "fairlead/base/random.h"
+#include "fairlead/base/thread_slot.h"
 #include "fairlead/loadbalance/alias_table.h"
 #include "fairlead/loadbalance/draw.h"
 #include "fairlead/loadbalance/hash_ring.h"
@@ -22,9 +24,8 @@ struct alignas(64) TurnCell {
   static constexpr std::uint64_t kUnset = std::numeric_limits<std::uint64_t>::max();
   std::atomic<std::uint64_t> position{kUnset};
 };
-// Threads whose numbers agree in their last six bits share a cell; such threads may take a turn twice between
-// them, never leave the order.
-inline constexpr std::size_t kTurnCells = 64;
+// One for each ThreadCell; threads that share one may take a turn twice between them, never leave the order.
+using TurnCells = std::array<TurnCell, kThreadCells>;
 
 // An order of turns that is worked out ahead: `steps`, of which those from `loop` on repeat for ever.
 struct TurnLoop {
@@ -76,12 +77,12 @@ class DrawTable {
   }
   bool turns() const { return kind_ == Kind::kTurns; }
   // kNoSlot when it is the thread's first turn, which must be put to the selector. REQUIRES: turns()
-  [[gnu::always_inline]] inline Slot PickByTurns(std::uint32_t thread) const {
+  [[gnu::always_inline]] inline Slot PickByTurns(ThreadCell thread) const {
     return TakeTurn(TurnLoop{{static_cast<const Slot*>(data_), size_}, more_.loop}, thread);
   }
   // The other tables. kNoSlot when this call must be put to the selector: there is no table, it is the thread's first
   // turn, or a hash policy is not given its key. REQUIRES: neither random() nor turns()
-  [[gnu::always_inline]] inline Slot PickOtherwise(std::uint32_t thread,
+  [[gnu::always_inline]] inline Slot PickOtherwise(ThreadCell thread,
                                                    const std::optional<std::uint32_t>& hash_key) const {
     if (kind_ == Kind::kRing && hash_key) {
       const HashRing::View ring{static_cast<const HashRing::Point*>(data_), with_.first, size_, shift_};
@@ -106,8 +107,8 @@ class DrawTable {
       : data_(data), with_(with), more_(more), size_(static_cast<std::uint32_t>(size)), kind_(kind) {}
 
   template <class Order>
-  Slot TakeTurn(const Order& order, std::uint32_t thread) const {
-    std::atomic<std::uint64_t>& cell = with_.cells[thread % kTurnCells].position;
+  Slot TakeTurn(const Order& order, ThreadCell thread) const {
+    std::atomic<std::uint64_t>& cell = thread.In(with_.cells).position;
     const std::uint64_t position = cell.load(std::memory_order_relaxed);
     if (position == TurnCell::kUnset) return kNoSlot;
     cell.store(order.Next(position), std::memory_order_relaxed);

@@ -90,7 +90,7 @@ struct Cursors {
     to.position.store(from.position.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
 
-  std::array<TurnCell, kTurnCells> cells;
+  TurnCells cells;
   std::atomic<std::int32_t> leader{-1};  // the cell of the thread that picked first, whose place a successor takes over
   TurnCell turns;                        // taken by all threads, for roundrobin.scope=global
 };
@@ -105,7 +105,7 @@ class RoundRobinSelector : public Selector {
 
   // Goes on where `before` stands, thread by thread. What it does from now on is lost. Before the first pick.
   void CarryOn(const RoundRobinSelector& before) {
-    for (std::size_t i = 0; i < kTurnCells; ++i) Cursors::Copy(before.cursors_.cells[i], cursors_.cells[i]);
+    for (std::size_t i = 0; i < kThreadCells; ++i) Cursors::Copy(before.cursors_.cells[i], cursors_.cells[i]);
     Cursors::Copy(before.cursors_.turns, cursors_.turns);
     TakeLead(before);
   }
@@ -214,7 +214,7 @@ class OrderSelector final : public RoundRobinSelector {
       return order_.At(order_.Nth(context.peek ? turns.load(std::memory_order_relaxed)
                                                : turns.fetch_add(1, std::memory_order_relaxed)));
     }
-    const std::size_t cell = context.thread % kTurnCells;
+    const std::size_t cell = context.thread % kThreadCells;
     std::atomic<std::uint64_t>& cursor = cursors_.cells[cell].position;
     std::uint64_t position = cursor.load(std::memory_order_relaxed);
     if (position == TurnCell::kUnset) position = Start(static_cast<std::int32_t>(cell), context);
