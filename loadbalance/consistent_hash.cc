@@ -54,13 +54,16 @@ absl::StatusOr<HashParameters> ReadParameters(const SelectorInput& input) {
   return parameters;
 }
 
-// Those that can exist.
+// REQUIRES: checked by ReadParameters
+template <class Visit>
+void ForEachIndex(std::string_view arguments, Visit&& visit) {
+  CommaList list(arguments);
+  while (const auto text = list.Next()) visit(*ParseJavaInt(*text));
+}
+
 std::vector<std::int32_t> IndicesIn(std::string_view arguments) {
   std::vector<std::int32_t> indices;
-  CommaList list(arguments);
-  while (const auto text = list.Next()) {
-    if (const std::int32_t index = *ParseJavaInt(*text); index >= 0) indices.push_back(index);
-  }
+  ForEachIndex(arguments, [&](std::int32_t index) { indices.push_back(index); });
   return indices;
 }
 
@@ -72,16 +75,15 @@ std::optional<std::string_view> TextOf(const Invocation& invocation, std::int32_
   return argument.null ? std::string_view("null") : argument.text;
 }
 
-// `next_index` gives the arguments that make the key, nullopt after the last.
-template <class NextIndex>
-std::uint32_t PositionOf(const Invocation& invocation, NextIndex&& next_index) {
+// `for_each` calls what it is given with the index of each argument that makes the key.
+template <class ForEach>
+std::uint32_t PositionOf(const Invocation& invocation, ForEach&& for_each) {
   if (invocation.hash_key) return *invocation.hash_key;
-  return RingPosition([&]() -> std::optional<std::string_view> {
-    while (const std::optional<std::int32_t> index = next_index()) {
-      if (const auto text = TextOf(invocation, *index)) return text;
-    }
-    return std::nullopt;
+  RingKey key;
+  for_each([&](std::int32_t index) {
+    if (const auto text = TextOf(invocation, index)) key.Add(*text);
   });
+  return key.Position();
 }
 
 bool IsUp(const InvokerState* state) { return state == nullptr || !state->down(); }
@@ -112,10 +114,8 @@ class RingSelector final : public Selector {
   }
 
   Slot Select(const Invocation& invocation, PickContext&) const override {
-    auto next = arguments_.begin();
-    const std::uint32_t position = PositionOf(invocation, [&]() -> std::optional<std::int32_t> {
-      if (next == arguments_.end()) return std::nullopt;
-      return *next++;
+    const std::uint32_t position = PositionOf(invocation, [this](auto&& add) {
+      for (const std::int32_t index : arguments_) add(index);
     });
     const std::uint32_t up =
         ring_.Owner(position, kMostSteps, [this](std::uint32_t member) { return IsUp(owners_[member]); });
@@ -218,11 +218,7 @@ class ConsistentHashLoadBalance final : public LoadBalance {
   absl::StatusOr<Slot> SelectUnplanned(const SelectorInput& input, const Invocation& invocation,
                                        PickContext&) const override {
     FAIRLEAD_ASSIGN_OR_RETURN(const HashParameters parameters, ReadParameters(input));
-    CommaList list(parameters.arguments);
-    const std::uint32_t position = PositionOf(invocation, [&]() -> std::optional<std::int32_t> {
-      const auto text = list.Next();
-      return text ? ParseJavaInt(*text) : std::nullopt;
-    });
+    const std::uint32_t position = PositionOf(invocation, [&](auto&& add) { ForEachIndex(parameters.arguments, add); });
     const auto* whole = dynamic_cast<const RingSelector*>(input.whole);
     if (whole != nullptr && whole->nodes() == parameters.nodes) {
       const std::size_t sums = input.by_rank.size() * (parameters.nodes / 4);

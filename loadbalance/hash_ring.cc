@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <new>
+#include <type_traits>
 #include <limits>
 #include <utility>
 
@@ -120,18 +122,21 @@ std::array<std::uint32_t, 4> RingPoints(std::string_view address, std::uint32_t 
 }
 
 std::uint32_t RingPosition(std::span<const std::string_view> key) {
-  auto at = key.begin();
-  return RingPosition([&]() -> std::optional<std::string_view> {
-    if (at == key.end()) return std::nullopt;
-    return *at++;
-  });
-}
-
-std::uint32_t RingPosition(absl::FunctionRef<std::optional<std::string_view>()> next) {
   Md5 md5;
-  while (const auto text = next()) md5.Add(*text);
+  for (const std::string_view text : key) md5.Add(text);
   return md5.Words()[0];
 }
+
+namespace {
+
+static_assert(sizeof(Md5) <= sizeof(RingKey) && alignof(Md5) <= alignof(RingKey) && std::is_trivially_destructible_v<Md5>);
+Md5& Md5In(std::array<std::byte, 128>& state) { return *std::launder(reinterpret_cast<Md5*>(state.data())); }
+
+}  // namespace
+
+RingKey::RingKey() { new (state_.data()) Md5(); }
+void RingKey::Add(std::string_view text) { Md5In(state_).Add(text); }
+std::uint32_t RingKey::Position() { return Md5In(state_).Words()[0]; }
 
 HashRing::HashRing(std::span<const std::string_view> addresses, std::uint32_t nodes, const HashRing* like,
                    std::span<const std::uint32_t> known)

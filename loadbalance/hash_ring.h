@@ -5,12 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
-
-#include "absl/functional/function_ref.h"
 
 namespace fairlead {
 
@@ -18,8 +15,18 @@ namespace fairlead {
 std::array<std::uint32_t, 4> RingPoints(std::string_view address, std::uint32_t index);
 // The ring position of a key: the first of the four words of its MD5 sum. The key is the texts joined.
 std::uint32_t RingPosition(std::span<const std::string_view> key);
-// The same of the texts that `next` gives, one after the other, until it gives none. Allocates nothing.
-std::uint32_t RingPosition(absl::FunctionRef<std::optional<std::string_view>()> next);
+// The same, text by text, without memory of its own.
+class RingKey {
+ public:
+  RingKey();
+  void Add(std::string_view text);
+  // REQUIRES: called once, last
+  std::uint32_t Position();
+
+ private:
+  // The state of the MD5 sum.
+  alignas(std::uint64_t) std::array<std::byte, 128> state_;
+};
 
 // Dubbo's consistent hash ring, point by point: member i of `addresses` owns nodes / 4 * 4 points, a point that several
 // members share belongs to the last of them, and a position belongs to the next point at or after it, around the ring.
