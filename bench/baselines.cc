@@ -80,7 +80,7 @@ Body DubboRoundRobin(int n) {
   };
   auto state = std::make_shared<State>(n);
   for (const Member& member : state->members.members()) {
-    state->identities.push_back(member.provider->effective.parts().ToIdentityString());
+    state->identities.push_back(member.provider->effective.ToIdentityString());
     state->turns[state->identities.back()];
   }
   return Repeat([state](int) {

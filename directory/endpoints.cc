@@ -79,7 +79,7 @@ void Endpoints::Hold(Endpoint& endpoint, const std::shared_ptr<const Wanted>& wa
   provider->id = id;
   provider->original = wanted->original;
   provider->effective = wanted->effective;
-  provider->address = wanted->effective.parts().Address();
+  provider->address = wanted->effective.Address();
   endpoint.provider = std::move(provider);
   endpoint.state->SetSlot(slot);
   if (by_slot_.size() <= slot) {
@@ -157,7 +157,7 @@ void Endpoints::Apply(const WantedList& list) {
     const Wanted& wanted = *list[i];
     if (wanted.disabled) {
       ++disabled_;
-      skip("disabled: " + wanted.original.parts().Address());
+      skip("disabled: " + wanted.original.Address());
       continue;
     }
     Held* held = wanted.slot < held_.size() ? &held_[wanted.slot] : nullptr;
@@ -176,7 +176,7 @@ void Endpoints::Apply(const WantedList& list) {
   std::unordered_map<std::string_view, std::size_t> known;
   std::vector<Newest> distinct;
   const auto shadowed = [&](std::size_t i) {
-    skip("listed twice, the newest is used: " + list[i]->original.parts().Address());
+    skip("listed twice, the newest is used: " + list[i]->original.Address());
   };
   for (const std::size_t i : others) {
     const auto [at, fresh] = known.try_emplace(list[i]->key, distinct.size());
@@ -195,7 +195,7 @@ void Endpoints::Apply(const WantedList& list) {
     const auto found = endpoints_.find(wanted->key);
     Endpoint* endpoint = found == endpoints_.end() ? HoldNew(wanted) : &found->second;
     if (endpoint == nullptr) {
-      skip(absl::StrCat("not referred yet: ", Shortened(wanted->original.parts().Address()), ": ",
+      skip(absl::StrCat("not referred yet: ", Shortened(wanted->original.Address()), ": ",
                         retries_.at(wanted->key).why));
       continue;
     }

@@ -380,7 +380,7 @@ Url Updater::Effective(const Url& original, std::unique_ptr<const std::string>& 
   // The consumer's own category is about its subscription, its side is what overrides are compared with.
   merged.params.erase(names::kCategory);
   if (!configurators_.empty()) merged = configurators_.Apply(std::move(merged));
-  return Url::Of(std::move(merged), *config_.pool);
+  return original.Edited(std::move(merged), *config_.pool);
 }
 
 absl::Status Updater::EmptyStatus() const {

@@ -50,7 +50,7 @@ ProviderArray ProvidersOf(const Json& texts, UrlPool& pool) {
     provider->slot = static_cast<Slot>(providers.size());
     provider->original = Url::Of(MustParse(text.get<std::string>()), pool);
     provider->effective = provider->original;
-    provider->address = provider->original.parts().Address();
+    provider->address = provider->original.Address();
     providers.Set(static_cast<Slot>(providers.size()), std::move(provider));
   }
   return providers;

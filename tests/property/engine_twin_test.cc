@@ -225,7 +225,7 @@ TEST_P(EngineTwinTest, EveryDecisionIsTheTwins) {
           const std::vector<Url> list = directory.handle->List(invocation);
           ASSERT_EQ(list.size(), expected.size());
           for (std::size_t p = 0; p < list.size(); ++p) {
-            ASSERT_EQ(list[p].parts().Address(), scenario.providers[expected[p]].at("address"));
+            ASSERT_EQ(list[p].Address(), scenario.providers[expected[p]].at("address"));
           }
           continue;
         }

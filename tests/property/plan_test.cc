@@ -148,7 +148,7 @@ TEST_F(PlanTest, Property15PublicationWithManyPlansInUse) {
   for (int round = 0; round < 3; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const int before = counting_->built;
-    const std::string gone = feed.providers.back().parts().Address();
+    const std::string gone = feed.providers.back().Address();
     feed.providers.pop_back();
     directory.Tell(feed);
     EXPECT_LE(counting_->built - before, 65) << "a table for each plan in use, and one for calls without attachments";
@@ -248,7 +248,7 @@ TEST_F(PlanTest, Property16DifferentTuplesNeverShareAPlan) {
     std::map<const internal::Plan*, std::vector<std::string>> tuple_of_plan;
     for (const Tuple& tuple : tuples) {
       std::vector<std::string> expected;
-      for (const Url& url : feed.providers) expected.push_back(url.parts().Address());
+      for (const Url& url : feed.providers) expected.push_back(url.Address());
       for (std::size_t i = 0; i < names.size(); ++i) {
         std::vector<std::string> kept;
         for (const std::string& address : expected) {
@@ -258,7 +258,7 @@ TEST_F(PlanTest, Property16DifferentTuplesNeverShareAPlan) {
       }
       const Invocation invocation{.attachments = tuple.attachments};
       std::vector<std::string> listed;
-      for (const Url& url : directory.handle->List(invocation)) listed.push_back(url.parts().Address());
+      for (const Url& url : directory.handle->List(invocation)) listed.push_back(url.Address());
       ASSERT_EQ(listed, expected);
       const internal::Plan* plan = directory.PlanOf(invocation);
       if (plan == nullptr) continue;

@@ -35,7 +35,7 @@ class RoutingFixture : public ::testing::Test {
     provider->original = Parse(url);
     // Nothing of the effective url may reach a rule.
     provider->effective = Parse("dubbo://effective:1/none?region=effective");
-    provider->address = provider->original.parts().Address();
+    provider->address = provider->original.Address();
     providers_.Set(slot, std::move(provider));
     all_.Add(slot);
   }

@@ -54,7 +54,7 @@ class MemberList {
     provider->slot = static_cast<Slot>(slot);
     provider->id = static_cast<ProviderId>(slot + 1);
     provider->original = provider->effective = *parsed;
-    provider->address = parsed->parts().Address();
+    provider->address = parsed->Address();
     states_.push_back(new InvokerState(provider->id, std::make_unique<Nobody>()));
     members_.push_back({provider->slot, provider.get(), states_.back(), EffectiveWeight(provider->effective, method, kNowMs)});
     providers_.push_back(std::move(provider));
