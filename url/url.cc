@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <vector>
 
 #include "fairlead/base/hash.h"
@@ -108,6 +109,21 @@ std::string Url::Address() const {
     address += std::to_string(port);
   }
   return address;
+}
+
+AddressText::AddressText(const Url& url) {
+  constexpr std::size_t kPort = 11;  // a colon and ten digits
+  const std::string_view host = url.host();
+  if (host.size() + kPort > short_.size()) {
+    long_ = url.Address();
+    return;
+  }
+  size_ = host.copy(short_.data(), host.size());
+  const std::int32_t port = url.port_as_written();
+  if (port <= 0) return;
+  short_[size_++] = ':';
+  const auto end = std::to_chars(short_.data() + size_, short_.data() + short_.size(), port).ptr;
+  size_ = static_cast<std::size_t>(end - short_.data());
 }
 
 std::string Url::ToIdentityString() const {

@@ -1,6 +1,8 @@
 #ifndef FAIRLEAD_URL_URL_H_
 #define FAIRLEAD_URL_URL_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -85,6 +87,18 @@ class Url {
   // Both or none.
   internal::Counted<internal::UrlOwn> own_;
   internal::Counted<internal::UrlCommon> common_;
+};
+
+// Url::Address() for code that must not allocate: up to 64 bytes are held in place.
+class AddressText {
+ public:
+  explicit AddressText(const Url& url);
+  std::string_view text() const { return long_.empty() ? std::string_view(short_.data(), size_) : long_; }
+
+ private:
+  std::array<char, 64> short_;
+  std::size_t size_ = 0;
+  std::string long_;
 };
 
 }  // namespace fairlead

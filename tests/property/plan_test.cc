@@ -159,7 +159,7 @@ TEST_F(PlanTest, Property15PublicationWithManyPlansInUse) {
       reached += lease->As<FakeProtocol::FakeInvoker>().address() == gone;
       if (const internal::Plan* plan = directory.PlanOf(invocation)) {
         for (const auto& member : plan->branches.front().leaf->by_rank) {
-          reached += directory.ProviderIn(member.slot).address == gone;
+          reached += directory.ProviderIn(member.slot).address() == gone;
         }
       }
     });
@@ -183,7 +183,7 @@ class NumberRouter final : public FilterRouter {
     if (text != nullptr) std::from_chars(text->data(), text->data() + text->size(), which);
     return which;
   }
-  bool Filter(RouteCase which, const Provider& provider) const override { return Keeps(name_, which, provider.address); }
+  bool Filter(RouteCase which, const Provider& provider) const override { return Keeps(name_, which, provider.address()); }
   OnEmpty on_empty() const override { return OnEmpty::kFallBack; }
 
   // Case 0 keeps everybody, the others four of five.
@@ -265,7 +265,7 @@ TEST_F(PlanTest, Property16DifferentTuplesNeverShareAPlan) {
       const auto [at, fresh] = tuple_of_plan.emplace(plan, tuple.cases);
       ASSERT_TRUE(fresh || at->second == tuple.cases);
       std::vector<std::string> planned;
-      for (const auto& member : plan->branches.front().leaf->by_rank) planned.push_back(directory.ProviderIn(member.slot).address);
+      for (const auto& member : plan->branches.front().leaf->by_rank) planned.push_back(directory.ProviderIn(member.slot).address());
       ASSERT_EQ(planned, expected);
     }
   }
