@@ -108,6 +108,22 @@ TEST_F(PlanTest, Property14AMissHerdMakesOneTable) {
   EXPECT_EQ(counting_->unplanned, kThreads * picks) << "the plan is used";
 }
 
+TEST_F(PlanTest, ATableGrowsWithTheListAlone) {
+  FedDirectory directory(world_, CountingConfig());
+  for (int round = 0; round < 5; ++round) {
+    Feed feed;
+    for (int i = 0; i < 20; ++i) {
+      feed.providers.push_back(world_.ProviderAt("10.0." + std::to_string(round) + "." + std::to_string(i) + "?region=hz"));
+    }
+    directory.Tell(feed);
+    EXPECT_EQ(directory.snapshot().table->by_rank.size(), 20u);
+    EXPECT_EQ(directory.snapshot().table->states.size(), 20u) << "the new ones take the slots of those that left";
+    const auto table = directory.snapshot().table;
+    directory.Tell(feed);
+    EXPECT_EQ(directory.snapshot().table, table) << "nothing changed, nothing was copied";
+  }
+}
+
 TEST_F(PlanTest, Property15PublicationWithManyPlansInUse) {
   FedDirectory directory(world_, CountingConfig());
   Feed feed;

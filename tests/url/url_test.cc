@@ -103,6 +103,52 @@ TEST(UrlTest, EditedPartsComeBackAsTheUrlTheySay) {
   EXPECT_EQ(Url::Of(original.parts(), pool), original);
 }
 
+TEST(UrlTest, TextsOfAnySizeComeBack) {
+  UrlPool pool;
+  for (const std::size_t size : {0u, 1u, 126u, 127u, 128u, 129u, 16382u, 16383u, 16384u, 100'000u}) {
+    SCOPED_TRACE(size);
+    UrlParts parts;
+    parts.protocol = "d";
+    parts.host = std::string(size, 'h');
+    parts.port = 1;
+    parts.params.insert_or_assign("timestamp", std::string(size, '7'));
+    if (size % 2 == 0) parts.params.insert_or_assign("pid", std::string(size, 'p'));
+    const Url url = Url::Of(parts, pool);
+    EXPECT_EQ(url.parts(), parts);
+    EXPECT_EQ(url.Param("timestamp"), std::string(size, '7'));
+    EXPECT_EQ(url.Param("pid"), size % 2 == 0 ? std::string(size, 'p') : "");
+    EXPECT_EQ(url.host(), std::string(size, 'h'));
+  }
+  UrlParts nothing;
+  EXPECT_EQ(Url::Of(nothing, pool).parts(), nothing) << "absent is not empty";
+}
+
+TEST(UrlTest, OneAddressInTwoSpellingsIsOneUrl) {
+  UrlPool pool;
+  const auto parse = [&](const char* text) { return *Url::Parse(text, pool); };
+  const Url url = parse("d://[2001:db8:0::1]:1/p");
+  EXPECT_EQ(url, parse("d://[2001:DB8::1]:1/p"));
+  EXPECT_EQ(url.Hash(), parse("d://[2001:DB8::1]:1/p").Hash());
+  EXPECT_FALSE(url == parse("d://[2001:db8::2]:1/p"));
+  EXPECT_FALSE(url == parse("d://[2001:db8::1]:2/p"));
+}
+
+TEST(UrlTest, AnEditedUrlSharesWhatItsEditorLeft) {
+  UrlPool pool;
+  const Url original = *Url::Parse(ProviderText(1), pool);
+  UrlParts parts = original.parts();
+  parts.params.insert_or_assign("weight", "7");
+  const Url heavier = original.Edited(parts, pool);
+  EXPECT_EQ(heavier.Param("weight"), "7");
+  EXPECT_EQ(heavier.host().data(), original.host().data()) << "the very same text";
+  parts.params.insert_or_assign("timestamp", "5");
+  const Url later = original.Edited(parts, pool);
+  EXPECT_EQ(later.timestamp_ms(), 5);
+  EXPECT_EQ(later, heavier);
+  EXPECT_FALSE(later.Is(heavier));
+  EXPECT_EQ(later.host(), original.host());
+}
+
 TEST(UrlPoolTest, ErrorsAreNotKept) {
   UrlPool pool;
   EXPECT_FALSE(pool.Parse("d://h:x").ok());
