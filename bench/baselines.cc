@@ -80,7 +80,7 @@ Body DubboRoundRobin(int n) {
   };
   auto state = std::make_shared<State>(n);
   for (const Member& member : state->members.members()) {
-    state->identities.push_back(member.provider->effective.parts().ToIdentityString());
+    state->identities.push_back(member.provider->effective.ToIdentityString());
     state->turns[state->identities.back()];
   }
   return Repeat([state](int) {
@@ -111,9 +111,9 @@ Body DubboConsistentHash(int n) {
     std::map<std::uint32_t, std::uint32_t> tree;
   };
   auto state = std::make_shared<State>(n);
-  std::vector<std::string_view> addresses;
-  for (const Member& member : state->members.members()) addresses.push_back(member.provider->address);
-  const HashRing ring(addresses, 160);
+  std::vector<std::string> addresses;
+  for (const Member& member : state->members.members()) addresses.push_back(member.provider->address());
+  const HashRing ring(std::vector<std::string_view>(addresses.begin(), addresses.end()), 160);
   for (const HashRing::Point& point : ring.points()) state->tree[point.value] = point.member;
   return Repeat([state](int thread) {
     return [state, random = Random(static_cast<std::uint64_t>(thread))]() mutable {

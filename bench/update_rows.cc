@@ -85,9 +85,9 @@ void AddRingChange(Suite& suite, int n) {
     const auto ring = BuildRing(*before, nullptr);
     const Body change = Repeat([=](int) { return [=] { Keep(BuildRing(*after, ring.get())); }; });
     const Body build = Repeat([=](int) { return [=] { Keep(BuildRing(*after, nullptr)); }; });
-    std::vector<std::string_view> addresses;
-    for (const Member& member : before->members()) addresses.push_back(member.provider->address);
-    auto points = std::make_shared<const HashRing>(addresses, 160);
+    std::vector<std::string> addresses;
+    for (const Member& member : before->members()) addresses.push_back(member.provider->address());
+    auto points = std::make_shared<const HashRing>(std::vector<std::string_view>(addresses.begin(), addresses.end()), 160);
     const Body copy = Repeat([points](int) {
       return [all = points->points(), points] { Keep(std::vector<HashRing::Point>(all.begin(), all.end())); };
     });

@@ -353,12 +353,12 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
       return registry == nullptr ? std::string() : registry->Describe();
     };
     config.unreadable = [weak = std::weak_ptr<FailbackRegistry>(reference.registry->registry),
-                         service = reference.consumer.parts().ServiceInterface()] {
+                         service = reference.consumer.ServiceInterface()] {
       const auto registry = weak.lock();
       return registry == nullptr ? std::vector<std::string>() : registry->Unreadable(service);
     };
     config.why_empty = [weak = std::weak_ptr<FailbackRegistry>(reference.registry->registry),
-                        service = reference.consumer.parts().ServiceInterface()](absl::AnyInvocable<void(std::string)> tell) {
+                        service = reference.consumer.ServiceInterface()](absl::AnyInvocable<void(std::string)> tell) {
       const auto registry = weak.lock();
       if (registry == nullptr) return;
       registry->backend().ReadMapping(service, [tell = std::move(tell)](absl::StatusOr<std::string> applications) mutable {

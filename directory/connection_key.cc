@@ -109,14 +109,19 @@ std::string Fingerprint(const std::optional<std::string>& username,
 
 std::string ConnectionKey(const UrlParts& effective) {
   std::string key;
+  Append(key, effective.host);
+  absl::StrAppend(&key, effective.port, ";", TransportKey(effective));
+  return key;
+}
+
+std::string TransportKey(const UrlParts& effective) {
+  std::string key;
   Append(key, effective.protocol);
   if (effective.username.has_value() || effective.password.has_value()) {
     Append(key, std::string_view(Fingerprint(effective.username, effective.password)));
   } else {
     key += '-';
   }
-  Append(key, effective.host);
-  absl::StrAppend(&key, effective.port, ";");
   Append(key, effective.path);
   const std::string_view methods = effective.Param(names::kMethods);
   for (const auto& [name, value] : effective.params) {

@@ -25,6 +25,8 @@ namespace fairlead {
 // The credentials are in the key as a fingerprint only. Parameters are as they are and may hold secrets: a
 // key is for comparing and for maps, not for logs. Linear in the url.
 std::string ConnectionKey(const UrlParts& effective);
+// All of that but host and port: what providers that share their parameters have in common.
+std::string TransportKey(const UrlParts& effective);
 
 // True when a provider must not be used at all: `disabled` decides when it is there and not empty, else
 // `enabled` (default true).

@@ -73,7 +73,7 @@ std::vector<Url> Directory::List(const Invocation& invocation) const {
       Picker<RecordingTracer>(*core_, snapshot, invocation, {}, {recorder}).Route(scratch);
   if (!set.ok()) return urls;
   for (const Slot slot : snapshot.table->by_rank) {
-    if ((*set)->Contains(slot)) urls.push_back(snapshot.table->providers[slot]->effective);
+    if ((*set)->Contains(slot)) urls.push_back(snapshot.table->providers[slot].effective);
   }
   return urls;
 }

@@ -1,11 +1,13 @@
 #include "fairlead/directory/endpoints.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 
+#include "fairlead/base/hash.h"
 #include "fairlead/base/host_call.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/connection_key.h"
@@ -25,10 +27,34 @@ constexpr milliseconds kProbeFloor{50}, kProbeBase{150}, kProbeCap{30000};
 // Up for so long, a provider that goes down again is a new case.
 constexpr milliseconds kSteady{30000};
 
+constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
 }  // namespace
 
+struct Endpoints::ConnectionHash {
+  using is_transparent = void;
+  const Endpoints* in;
+  std::size_t operator()(Slot slot) const { return in->ConnectionOf(slot).Hash(); }
+  std::size_t operator()(const Connection& connection) const { return connection.Hash(); }
+};
+struct Endpoints::SameConnection {
+  using is_transparent = void;
+  const Endpoints* in;
+  bool operator()(Slot a, Slot b) const { return a == b; }
+  bool operator()(Slot a, const Connection& b) const { return in->ConnectionOf(a) == b; }
+  bool operator()(const Connection& a, Slot b) const { return in->ConnectionOf(b) == a; }
+};
+class Endpoints::Index : public absl::flat_hash_set<Slot, ConnectionHash, SameConnection> {
+ public:
+  explicit Index(const Endpoints& in) : flat_hash_set(0, ConnectionHash{&in}, SameConnection{&in}) {}
+};
+
 Endpoints::Endpoints(Config config)
-    : config_(std::move(config)), drain_timeout_(config_.drain_timeout), random_(Mix64(config_.seed)) {}
+    : config_(std::move(config)),
+      drain_timeout_(config_.drain_timeout),
+      random_(Mix64(config_.seed)),
+      table_(std::make_shared<InvokerTable>()),
+      by_connection_(std::make_unique<Index>(*this)) {}
 
 std::shared_ptr<Endpoints> Endpoints::Create(Config config) {
   auto endpoints = std::shared_ptr<Endpoints>(new Endpoints(std::move(config)));
@@ -46,9 +72,10 @@ Endpoints::~Endpoints() {
   // Its batch holds states that hold the feed.
   feed_->Close();
   // Only states that nobody could close any more, because the executor is gone.
-  for (auto& [key, endpoint] : endpoints_) {
-    Destroy(*endpoint.state);
-    endpoint.state->Abandon();
+  for (InvokerState* state : table_->states) {
+    if (state == nullptr) continue;
+    Destroy(*state);
+    state->Abandon();
   }
   for (Leaving& one : leaving_) {
     Destroy(*one.state);
@@ -56,94 +83,129 @@ Endpoints::~Endpoints() {
   }
 }
 
-Endpoints::Wanted::Wanted(Url original_url, Url effective_url, std::unique_ptr<const std::string> what_was_left_out)
-    : original(std::move(original_url)),
-      effective(std::move(effective_url)),
-      left_out(std::move(what_was_left_out)),
-      key(ConnectionKey(effective.parts())),
-      disabled(IsDisabled(effective.parts())) {}
-
-void Endpoints::CountUses(Uses& uses, const std::vector<std::string>& names, bool more) {
-  for (const std::string& name : names) {
-    if (more) {
-      ++uses[name];
-    } else if (const auto at = uses.find(name); --at->second == 0) {
-      uses.erase(at);
-    }
-  }
+std::uint64_t Endpoints::Connection::Hash() const {
+  return HashBytes(host, HashBytes(transport, static_cast<std::uint64_t>(port)));
 }
 
-void Endpoints::Hold(Endpoint& endpoint, const std::shared_ptr<const Wanted>& wanted, ProviderId id, Slot slot) {
-  auto provider = std::make_shared<Provider>();
-  provider->slot = slot;
-  provider->id = id;
-  provider->original = wanted->original;
-  provider->effective = wanted->effective;
-  provider->address = wanted->effective.parts().Address();
-  endpoint.provider = std::move(provider);
-  endpoint.state->SetSlot(slot);
-  if (by_slot_.size() <= slot) {
-    by_slot_.resize(slot + 1, nullptr);
-    held_.resize(slot + 1);
-    table_.states.resize(slot + 1, nullptr);
-    table_.invokers.resize(slot + 1, nullptr);
-    table_.weights.resize(slot + 1, 0);
+std::string Endpoints::Wanted::key() const { return absl::StrCat(effective.Address(), " ", shape->transport); }
+
+Endpoints::Connection Endpoints::ConnectionOf(Slot slot) const {
+  const Url& effective = ProviderIn(slot).effective;
+  return {effective.host(), effective.port_as_written(), shapes_.Of(effective).transport};
+}
+
+InvokerTable& Endpoints::Edit() {
+  if (std::exchange(shown_, false)) {
+    auto copy = std::make_shared<InvokerTable>();
+    copy->providers = table_->providers.Share();
+    copy->states = table_->states;
+    copy->invokers = table_->invokers;
+    copy->weights = table_->weights;
+    copy->by_rank = table_->by_rank;
+    table_ = std::move(copy);
   }
-  by_slot_[slot] = &endpoint;
-  held_[slot] = {wanted, applied_, 0};
-  wanted->slot = slot;
-  table_.providers.Set(slot, endpoint.provider);
-  table_.states[slot] = endpoint.state;
-  table_.invokers[slot] = &endpoint.state->invoker();
-  if (!endpoint.down) valid_.Add(slot);
+  return *table_;
+}
+
+// Brings the provider's row up to its urls.
+void Endpoints::Assign(Slot slot, const Wanted& wanted) {
+  shapes_.Use(*wanted.shape);
+  if (slot < table_->providers.size() && ProviderIn(slot).listed()) shapes_.Unuse(ProviderIn(slot).effective);
+  Edit().providers.Set(slot, {wanted.original, wanted.effective});
+}
+
+void Endpoints::Hold(Slot slot, const Wanted& wanted) {
+  Assign(slot, wanted);
   warming_.Add(slot);  // until the next Table has weighed it
-  CountUses(own_methods_, endpoint.own_methods, false);
-  CountUses(policies_, endpoint.policies, false);
-  endpoint.own_methods.clear();
-  endpoint.policies.clear();
-  std::string unreadable;
-  for (const auto& [name, value] : wanted->effective.parts().params) {
-    if (const std::string_view method = OwnMethod(name); !method.empty()) endpoint.own_methods.emplace_back(method);
-    if (PolicyKey(name) == names::kLoadBalance && !value.empty()) endpoint.policies.emplace_back(value);
-    if (!NumberExpected(name, value).empty()) {
-      absl::StrAppend(&unreadable, unreadable.empty() ? "no number, the default holds: " : ", ", Shortened(name, 60), "=",
-                      Shortened(value, 60));
-    }
+  std::string unreadable = wanted.shape->unreadable;
+  const std::string_view timestamp = wanted.effective.Param(names::kTimestamp);
+  if (!NumberExpected(names::kTimestamp, timestamp).empty()) {
+    absl::StrAppend(&unreadable, unreadable.empty() ? "" : ", ", "timestamp=", Shortened(timestamp, 60));
   }
-  if (wanted->left_out != nullptr) absl::StrAppend(&unreadable, unreadable.empty() ? "" : "; ", *wanted->left_out);
-  CountUses(own_methods_, endpoint.own_methods, true);
-  CountUses(policies_, endpoint.policies, true);
+  if (!unreadable.empty()) unreadable.insert(0, "no number, the default holds: ");
+  if (!wanted.left_out.empty()) absl::StrAppend(&unreadable, unreadable.empty() ? "" : "; ", wanted.left_out);
   if (unreadable.empty()) {
     unreadable_.erase(slot);
   } else {
-    unreadable_[slot] = absl::StrCat(Shortened(unreadable), " of ", Shortened(endpoint.provider->address));
+    unreadable_[slot] = absl::StrCat(Shortened(unreadable), " of ", Shortened(wanted.effective.Address()));
     WarnOf("FL-3-9", unreadable_.size(), unreadable_[slot], unreadable_[slot]);
   }
   changed_.Add(slot);
 }
 
-void Endpoints::Unlist(Endpoint& endpoint) {
-  const Slot slot = endpoint.provider->slot;
-  by_slot_[slot] = nullptr;
-  held_[slot] = {};
-  table_.providers.Set(slot, nullptr);
-  table_.states[slot] = nullptr;
-  table_.invokers[slot] = nullptr;
-  table_.weights[slot] = 0;
+void Endpoints::Unlist(Slot slot) {
+  by_connection_->erase(slot);
+  InvokerTable& table = Edit();
+  const Url effective = table.providers[slot].effective;
+  InvokerState& state = *table.states[slot];
+  leaving_.push_back({effective, ConnectionOf(slot).Hash(), &state, 0, false, {}});
+  table.providers.Set(slot, {});
+  table.states[slot] = nullptr;
+  table.invokers[slot] = nullptr;
+  table.weights[slot] = 0;
+  shapes_.Unuse(effective);
   valid_.Remove(slot);
   warming_.Remove(slot);
-  CountUses(own_methods_, endpoint.own_methods, false);
-  CountUses(policies_, endpoint.policies, false);
   changed_.Add(slot);
   free_slots_.push_back(slot);
-  endpoint.state->SetSlot(kNoSlot);
+  state.SetSlot(kNoSlot);
   probes_.erase(slot);
   unreadable_.erase(slot);
-  leaving_.push_back({endpoint.key, endpoint.state, 0, false, {}});
 }
 
-// The usual list holds mostly what the last one did, as the very same objects: those are seen to by their slots alone.
-void Endpoints::Apply(const WantedList& list) {
+// Lists mostly stay as they were, but for a few urls that come and go: the two are gone through side by side.
+class Endpoints::Before {
+ public:
+  explicit Before(const Endpoints& endpoints) : of_(endpoints), ranks_(endpoints.table_->by_rank) {}
+
+  struct Found {
+    Slot slot = kNoSlot;  // where it is held
+    Made made;            // of an entry that had no slot, as far as it is known
+  };
+  Found Find(const std::vector<Url>& list, std::size_t place) {
+    const Url& original = list[place];
+    if (const std::size_t at = Near(original); at < ranks_.size()) {
+      next_ = at + 1;
+      return {ranks_[at], {}};
+    }
+    for (std::size_t at = next_unused_; at < std::min(next_unused_ + 2, of_.unused_.size()); ++at) {
+      if (!of_.unused_[at].original.Is(original)) continue;
+      next_unused_ = at + 1;
+      return {kNoSlot, of_.unused_[at].made};
+    }
+    // The next one is where it was, so this one is new; or it has moved.
+    if (place + 1 == list.size() || Near(list[place + 1]) < ranks_.size()) return {};
+    if (index_.empty()) {
+      for (std::size_t i = 0; i < ranks_.size(); ++i) index_.emplace(of_.ProviderIn(ranks_[i]).original, i);
+    }
+    const auto known = index_.find(original);
+    if (known == index_.end()) return {};
+    const Slot slot = ranks_[known->second];
+    // Equality ignores the timestamp, the base of warm-up, which the effective url must have.
+    if (of_.ProviderIn(slot).original.timestamp_ms() != original.timestamp_ms()) return {};
+    next_ = known->second + 1;
+    return {slot, {}};
+  }
+
+ private:
+  struct UrlHash {
+    std::size_t operator()(const Url& url) const { return url.Hash(); }
+  };
+
+  std::size_t Near(const Url& original) const {
+    for (std::size_t at = next_; at < std::min(next_ + 2, ranks_.size()); ++at) {
+      if (of_.ProviderIn(ranks_[at]).original.Is(original)) return at;
+    }
+    return ranks_.size();
+  }
+
+  const Endpoints& of_;
+  const std::vector<Slot> ranks_;
+  std::size_t next_ = 0, next_unused_ = 0;
+  absl::flat_hash_map<Url, std::size_t, UrlHash> index_;  // made when the two lists are too far apart
+};
+
+void Endpoints::Apply(const std::vector<Url>& list, bool anew) {
   if (closed_) return;
   ++applied_;
   skipped_.clear();
@@ -152,166 +214,242 @@ void Endpoints::Apply(const WantedList& list) {
     if (skipped_.size() < kMostSkippedTexts) skipped_.push_back(std::move(text));
   };
 
-  std::vector<std::size_t> others;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const Wanted& wanted = *list[i];
-    if (wanted.disabled) {
-      ++disabled_;
-      skip("disabled: " + wanted.original.parts().Address());
-      continue;
-    }
-    Held* held = wanted.slot < held_.size() ? &held_[wanted.slot] : nullptr;
-    if (held != nullptr && held->wanted.get() == &wanted && held->seen != applied_) {
-      held->seen = applied_;
-      held->place = i;
-    } else {
-      others.push_back(i);
+  // Where a slot's provider stands in the list now, and which of its entries it was made from.
+  struct Listed {
+    std::size_t place = kNowhere, from = kNowhere;
+  };
+  std::vector<Listed> listed(table_->states.size());
+  std::vector<Wanted> others;
+  {
+    Before before(*this);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      Before::Found found = anew ? Before::Found() : before.Find(list, i);
+      if (found.slot != kNoSlot && listed[found.slot].place == kNowhere) {
+        listed[found.slot] = {i, i};
+        continue;
+      }
+      if (found.made.effective.empty()) found.made = config_.make(list[i]);
+      others.push_back({i, list[i], std::move(found.made.effective), std::move(found.made.left_out), nullptr});
     }
   }
+  if (closed_) return;  // the host was asked
 
   // Two urls of one connection are one endpoint; the newest timestamp speaks for it, at the place of the first.
   struct Newest {
-    std::size_t first, index;
+    std::size_t place;
+    const Wanted* wanted;
   };
-  std::unordered_map<std::string_view, std::size_t> known;
+  absl::flat_hash_map<Connection, std::size_t, ConnectionHash> known(0, ConnectionHash{this});
   std::vector<Newest> distinct;
-  const auto shadowed = [&](std::size_t i) {
-    skip("listed twice, the newest is used: " + list[i]->original.parts().Address());
+  const auto shadowed = [&](const Wanted& one) {
+    skip("listed twice, the newest is used: " + one.original.Address());
   };
-  for (const std::size_t i : others) {
-    const auto [at, fresh] = known.try_emplace(list[i]->key, distinct.size());
+  for (Wanted& one : others) {
+    if (one.effective.empty()) continue;
+    one.shape = &shapes_.Get(one.effective);
+    if (one.shape->disabled) {
+      ++disabled_;
+      skip("disabled: " + one.original.Address());
+      continue;
+    }
+    const auto [at, fresh] = known.try_emplace(one.connection(), distinct.size());
     if (fresh) {
-      distinct.push_back({i, i});
+      distinct.push_back({one.place, &one});
       continue;
     }
-    std::size_t& kept = distinct[at->second].index;
-    if (list[i]->original.timestamp_ms() > list[kept]->original.timestamp_ms()) kept = i;
-    shadowed(i);
+    const Wanted*& kept = distinct[at->second].wanted;
+    if (one.original.timestamp_ms() > kept->original.timestamp_ms()) kept = &one;
+    shadowed(one);
   }
 
-  std::vector<Endpoint*> restarted;
-  for (const auto& [first, index] : distinct) {
-    const std::shared_ptr<const Wanted>& wanted = list[index];
-    const auto found = endpoints_.find(wanted->key);
-    Endpoint* endpoint = found == endpoints_.end() ? HoldNew(wanted) : &found->second;
-    if (endpoint == nullptr) {
-      skip(absl::StrCat("not referred yet: ", Shortened(wanted->original.parts().Address()), ": ",
-                        retries_.at(wanted->key).why));
+  std::vector<Slot> restarted;
+  std::vector<Newest> fresh;
+  for (const Newest& one : distinct) {
+    const Wanted& wanted = *one.wanted;
+    const auto found = by_connection_->find(wanted.connection());
+    if (found == by_connection_->end()) {
+      fresh.push_back(one);
       continue;
     }
-    const Slot slot = endpoint->provider->slot;
-    std::size_t place = first;
-    if (found != endpoints_.end()) {
-      const std::int64_t before = endpoint->provider->original.timestamp_ms();
-      const bool listed = held_[slot].seen == applied_;
-      if (listed) {
-        place = std::min(place, held_[slot].place);
-        shadowed(index);
-      }
-      if (!listed || wanted->original.timestamp_ms() > before) {
-        HoldAnew(*endpoint, wanted);
-        if (wanted->original.timestamp_ms() > before) restarted.push_back(endpoint);
-      }
+    const Slot slot = *found;
+    const std::int64_t before = ProviderIn(slot).original.timestamp_ms();
+    const bool newer = wanted.original.timestamp_ms() > before;
+    if (listed[slot].place != kNowhere) {
+      listed[slot].place = std::min(listed[slot].place, one.place);
+      shadowed(wanted);
+      if (!newer) continue;
+    } else {
+      listed[slot].place = one.place;
     }
-    held_[slot].seen = applied_;
-    held_[slot].place = place;
+    listed[slot].from = wanted.place;
+    HoldAnew(slot, wanted);
+    if (closed_) return;
+    if (newer) restarted.push_back(slot);
   }
 
-  std::vector<Slot> by_place(list.size(), kNoSlot);
-  for (Slot slot = 0; slot < held_.size(); ++slot) {
-    const Held& held = held_[slot];
-    if (held.wanted == nullptr) continue;
-    if (held.seen == applied_) {
-      by_place[held.place] = slot;
+  // Before the new ones, which take the slots.
+  const std::vector<Slot> held = table_->by_rank;
+  for (const Slot slot : held) {
+    if (listed[slot].place == kNowhere) Unlist(slot);
+  }
+  LeavingByHash leaving;
+  if (!fresh.empty()) {
+    for (auto at = leaving_.begin(); at != leaving_.end(); ++at) leaving.emplace(at->hash, at);
+  }
+  for (const Newest& one : fresh) {
+    const Wanted& wanted = *one.wanted;
+    const Slot slot = HoldNew(wanted, leaving);
+    if (closed_) return;
+    if (slot == kNoSlot) {
+      skip(absl::StrCat("not referred yet: ", Shortened(wanted.original.Address()), ": ", retries_.at(wanted.key()).why));
       continue;
     }
-    Endpoint& gone = *by_slot_[slot];
-    Unlist(gone);
-    endpoints_.erase(endpoints_.find(gone.key));
+    if (listed.size() <= slot) listed.resize(slot + 1);
+    listed[slot] = {one.place, wanted.place};
   }
-  std::erase(by_place, kNoSlot);
-  table_.by_rank = std::move(by_place);
-  for (auto at = retries_.begin(); at != retries_.end();) {
-    at = known.contains(at->first) ? std::next(at) : retries_.erase(at);
+
+  std::vector<Slot> by_rank(list.size(), kNoSlot);
+  std::vector<bool> used(list.size());
+  for (Slot slot = 0; slot < listed.size(); ++slot) {
+    if (listed[slot].place == kNowhere) continue;
+    by_rank[listed[slot].place] = slot;
+    used[listed[slot].from] = true;
   }
-  if (!retries_.empty()) last_list_ = list;
-  for (Endpoint* endpoint : restarted) AskNow(*endpoint);
+  std::erase(by_rank, kNoSlot);
+  if (by_rank != table_->by_rank) Edit().by_rank = std::move(by_rank);
+  unused_.clear();
+  auto other = others.begin();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    while (other != others.end() && other->place < i) ++other;
+    if (used[i]) continue;
+    unused_.push_back({i, list[i], {}});
+    if (other != others.end() && other->place == i) unused_.back().made = {other->effective, other->left_out};
+  }
+  std::erase_if(retries_, [this](const auto& entry) { return entry.second.applied != applied_; });
+  shapes_.ForgetUnused();
+  if (free_slots_.capacity() > 2 * free_slots_.size() + 64) free_slots_.shrink_to_fit();
+  for (const Slot slot : restarted) AskNow(slot);
 }
 
-// Of a connection that is not held: nullptr when it cannot be made, now or before the next attempt is due.
-Endpoints::Endpoint* Endpoints::HoldNew(const std::shared_ptr<const Wanted>& wanted) {
-  const auto retry = retries_.find(wanted->key);
-  const bool again = retry != retries_.end() && wanted->original.timestamp_ms() > retry->second.timestamp_ms;
-  if (again) retry->second.backoff.Reset();
-  const bool waiting = retry != retries_.end() && retry->second.timer.armed() && !again;
-  if (waiting || !(Revive(wanted) || Refer(wanted))) return nullptr;
-  return &endpoints_.find(wanted->key)->second;
+std::vector<Url> Endpoints::List() const {
+  std::vector<Url> list;
+  list.reserve(listed());
+  auto unused = unused_.begin();
+  auto rank = table_->by_rank.begin();
+  while (list.size() < listed()) {
+    if (unused != unused_.end() && unused->place == list.size()) {
+      list.push_back((unused++)->original);
+    } else {
+      list.push_back(ProviderIn(*rank++).original);
+    }
+  }
+  return list;
+}
+
+// Of a connection that is not held: kNoSlot when it cannot be made, now or before the next attempt is due.
+Slot Endpoints::HoldNew(const Wanted& wanted, LeavingByHash& leaving) {
+  if (!retries_.empty()) {
+    if (const auto retry = retries_.find(wanted.key()); retry != retries_.end()) {
+      retry->second.applied = applied_;
+      const bool again = wanted.original.timestamp_ms() > retry->second.timestamp_ms;
+      if (again) retry->second.backoff.Reset();
+      if (retry->second.timer.armed() && !again) return kNoSlot;
+    }
+  }
+  const Slot slot = Revive(wanted, leaving);
+  return slot != kNoSlot ? slot : Refer(wanted);
+}
+
+Slot Endpoints::HoldState(InvokerState& state, const Wanted& wanted) {
+  const Slot slot = TakeSlot();
+  InvokerTable& table = Edit();
+  if (table.states.size() <= slot) {
+    table.states.resize(slot + 1, nullptr);
+    table.invokers.resize(slot + 1, nullptr);
+    table.weights.resize(slot + 1, 0);
+  }
+  table.states[slot] = &state;
+  table.invokers[slot] = &state.invoker();
+  state.SetSlot(slot);
+  Hold(slot, wanted);
+  by_connection_->insert(slot);
+  valid_.Add(slot);
+  return slot;
 }
 
 // The same connection, maybe with other parameters.
-void Endpoints::HoldAnew(Endpoint& endpoint, const std::shared_ptr<const Wanted>& wanted) {
-  const Provider& now = *endpoint.provider;
-  if (now.effective == wanted->effective && now.original == wanted->original &&
-      now.original.timestamp_ms() == wanted->original.timestamp_ms()) {
-    held_[now.slot].wanted = wanted;
-    wanted->slot = now.slot;
+void Endpoints::HoldAnew(Slot slot, const Wanted& wanted) {
+  const Provider& now = ProviderIn(slot);
+  if (now.effective == wanted.effective && now.original == wanted.original &&
+      now.original.timestamp_ms() == wanted.original.timestamp_ms()) {
+    if (!now.original.Is(wanted.original)) Assign(slot, wanted);  // so that it is found next time
     return;
   }
-  Hold(endpoint, wanted, now.id, now.slot);
-  TellUpdated(endpoint);
+  Hold(slot, wanted);
+  TellUpdated(slot);
 }
 
-void Endpoints::TellUpdated(const Endpoint& endpoint) {
-  CallHost([&] { endpoint.state->invoker().Updated(endpoint.provider->effective); },
+void Endpoints::TellUpdated(Slot slot) {
+  const Url effective = ProviderIn(slot).effective;
+  CallHost([&, &state = StateIn(slot)] { state.invoker().Updated(effective); },
            [this](std::string_view text) {
              config_.log->Error("FL-3-2", config_.service, absl::StrCat("Invoker::Updated threw: ", ToAbsl(text)));
            });
 }
 
-bool Endpoints::Revive(const std::shared_ptr<const Wanted>& wanted) {
-  for (auto at = leaving_.begin(); at != leaving_.end(); ++at) {
-    if (at->key != wanted->key) continue;
-    InvokerState* state = at->state;
-    leaving_.erase(at);
+Slot Endpoints::Revive(const Wanted& wanted, LeavingByHash& leaving) {
+  const auto [begin, end] = leaving.equal_range(wanted.connection().Hash());
+  for (auto at = begin; at != end; ++at) {
+    const Url& effective = at->second->effective;
+    if (Connection{effective.host(), effective.port_as_written(), TransportKey(effective.common())} != wanted.connection()) {
+      continue;
+    }
+    InvokerState* state = at->second->state;
+    leaving_.erase(at->second);
+    leaving.erase(at);
     state->SetDraining(false);
-    Endpoint& endpoint = endpoints_[wanted->key];
-    endpoint.key = wanted->key;
-    endpoint.state = state;
-    Hold(endpoint, wanted, state->id(), TakeSlot());
-    TellUpdated(endpoint);  // its parameters may have changed while it was away
-    Follow(endpoint);
-    AskNow(endpoint);
-    return true;
+    const Slot slot = HoldState(*state, wanted);
+    TellUpdated(slot);  // its parameters may have changed while it was away
+    if (closed_) return slot;
+    Follow(slot);
+    AskNow(slot);
+    return slot;
   }
-  return false;
+  return kNoSlot;
 }
 
-bool Endpoints::Refer(const std::shared_ptr<const Wanted>& wanted) {
+Slot Endpoints::Refer(const Wanted& wanted) {
   const auto id = static_cast<ProviderId>(next_id_++);
   auto* state = new InvokerState(id, nullptr, feed_);
   Availability report([state = StateRef(*state)](bool up) { state->Report(up); });
   absl::StatusOr<std::unique_ptr<Invoker>> invoker = nullptr;
-  CallHost([&] { invoker = config_.protocol->Refer(wanted->effective, std::move(report)); },
+  CallHost([&] { invoker = config_.protocol->Refer(wanted.effective, std::move(report)); },
            [&](std::string_view text) {
              invoker = absl::InternalError(absl::StrCat("Protocol::Refer threw: ", ToAbsl(text)));
            });
   if (invoker.ok() && *invoker == nullptr) invoker = absl::InternalError("Protocol::Refer returned no invoker");
+  if (closed_) {
+    if (invoker.ok()) {
+      state->SetInvoker(*std::move(invoker));
+      Destroy(*state);
+    }
+    state->Abandon();
+    return kNoSlot;
+  }
   if (!invoker.ok()) {
     state->Abandon();
-    ReferLater(*wanted, Shortened(FromAbsl(invoker.status().ToString())));
-    WarnOf("FL-3-1", retries_.size(), wanted->key,
-           absl::StrCat("no invoker for ", Shortened(wanted->original.ToString()), ", tried again later: ",
+    const std::string key = wanted.key();
+    ReferLater(wanted, key, Shortened(FromAbsl(invoker.status().ToString())));
+    WarnOf("FL-3-1", retries_.size(), key,
+           absl::StrCat("no invoker for ", Shortened(wanted.original.ToString()), ", tried again later: ",
                         invoker.status().ToString()));
-    return false;
+    return kNoSlot;
   }
-  retries_.erase(wanted->key);
-  Endpoint& endpoint = endpoints_[wanted->key];
-  endpoint.key = wanted->key;
+  if (!retries_.empty()) retries_.erase(wanted.key());
   state->SetInvoker(*std::move(invoker));
-  endpoint.state = state;
-  Hold(endpoint, wanted, id, TakeSlot());
-  Follow(endpoint);
-  return true;
+  const Slot slot = HoldState(*state, wanted);
+  Follow(slot);
+  return slot;
 }
 
 // Each bad provider gets lines of its own, unless too many are bad at a time: the rest share one subject.
@@ -320,14 +458,14 @@ void Endpoints::WarnOf(std::string_view code, std::size_t bad, std::string_view 
   config_.log->Warn(code, config_.service, text);
 }
 
-void Endpoints::ReferLater(const Wanted& wanted, std::string why) {
-  const std::string& key = wanted.key;
+void Endpoints::ReferLater(const Wanted& wanted, const std::string& key, std::string why) {
   Retry& retry =
       retries_
-          .try_emplace(key, Retry{Backoff(milliseconds(100), milliseconds(500), milliseconds(30000)), Timer(), {}, 0})
+          .try_emplace(key, Retry{Backoff(milliseconds(100), milliseconds(500), milliseconds(30000)), Timer(), {}, 0, 0})
           .first->second;
   retry.why = std::move(why);
   retry.timestamp_ms = wanted.original.timestamp_ms();
+  retry.applied = applied_;
   retry.timer = config_.executor->After(retry.backoff.Next(random_), [alive = weak_from_this(), key] {
     const auto self = alive.lock();
     if (self == nullptr || self->closed_) return;
@@ -335,9 +473,7 @@ void Endpoints::ReferLater(const Wanted& wanted, std::string why) {
     if (at == self->retries_.end()) return;
     at->second.timer = Timer();
     // Apply finds the key without a pending timer and refers it again.
-    const WantedList list = self->last_list_;
-    self->Apply(list);
-    self->config_.on_change();
+    self->config_.on_retry();
   });
 }
 
@@ -353,26 +489,26 @@ void Endpoints::Hear(AvailabilityFeed::Batch states) {
   for (const StateRef& state : states) {
     state->Heard();
     if (closed_ || state->slot() == kNoSlot) continue;  // it will be looked at when it is listed again
-    changed |= Follow(*by_slot_[state->slot()]);
+    changed |= Follow(state->slot());
   }
   if (changed) config_.on_change();
 }
 
 // Brings what the tables have up to what the state says; true when that was a change.
-bool Endpoints::Follow(Endpoint& endpoint) {
-  const bool down = endpoint.state->down();
-  if (down == std::exchange(endpoint.down, down)) return false;
+bool Endpoints::Follow(Slot slot) {
+  const bool down = StateIn(slot).down();
+  if (down != valid_.Contains(slot)) return false;
   if (down) {
-    valid_.Remove(endpoint.provider->slot);
+    valid_.Remove(slot);
     config_.log->Info("FL-3-10", config_.service,
-                      absl::StrCat(endpoint.provider->address, " is down; it is probed until it is back"));
-    AskLater(endpoint);
+                      absl::StrCat(ProviderIn(slot).address(), " is down; it is probed until it is back"));
+    AskLater(slot);
     return true;
   }
-  valid_.Add(endpoint.provider->slot);
-  const auto probe = probes_.find(endpoint.provider->slot);
+  valid_.Add(slot);
+  const auto probe = probes_.find(slot);
   if (probe != probes_.end()) {
-    probe->second.timer = config_.executor->After(kSteady, [alive = weak_from_this(), slot = probe->first] {
+    probe->second.timer = config_.executor->After(kSteady, [alive = weak_from_this(), slot] {
       if (const auto self = alive.lock()) self->probes_.erase(slot);
     });
   }
@@ -380,33 +516,32 @@ bool Endpoints::Follow(Endpoint& endpoint) {
 }
 
 // Asks the host whether a provider that is down is back. True when it came up.
-bool Endpoints::Ask(Endpoint& endpoint) {
-  InvokerState& state = *endpoint.state;
+bool Endpoints::Ask(Slot slot) {
+  InvokerState& state = StateIn(slot);
   const std::uint32_t seen = state.health();
   if (state.down() && (!state.invoker().IsAvailable() || !state.ComeUp(seen))) {
-    AskLater(endpoint);
+    AskLater(slot);
     return false;
   }
-  return Follow(endpoint);
+  return Follow(slot);
 }
 
 // For a provider that registered anew: whatever is known of its past failures is over.
-void Endpoints::AskNow(Endpoint& endpoint) {
-  Follow(endpoint);
-  if (!endpoint.down) return;
-  probes_.erase(endpoint.provider->slot);
-  Ask(endpoint);
+void Endpoints::AskNow(Slot slot) {
+  Follow(slot);
+  if (valid_.Contains(slot)) return;
+  probes_.erase(slot);
+  Ask(slot);
 }
 
-void Endpoints::AskLater(const Endpoint& endpoint) {
-  const Slot slot = endpoint.provider->slot;
+void Endpoints::AskLater(Slot slot) {
   Probe& probe =
       probes_.try_emplace(slot, Probe{Backoff(kProbeFloor, kProbeBase, kProbeCap), Timer()}).first->second;
   probe.timer = config_.executor->After(probe.backoff.Next(random_), [alive = weak_from_this(), slot] {
     const auto self = alive.lock();
     // Without an entry the provider left, and this timer was cancelled too late.
     if (self == nullptr || self->closed_ || !self->probes_.contains(slot)) return;
-    if (self->Ask(*self->by_slot_[slot])) self->config_.on_change();
+    if (self->Ask(slot)) self->config_.on_change();
   });
 }
 
@@ -414,33 +549,38 @@ std::shared_ptr<const InvokerTable> Endpoints::Table() {
   const std::int64_t now = config_.clock->SystemMillis();
   if (now < weighed_ms_) {
     // The wall clock was set back: those that were warm may be young again.
-    for (const Slot slot : table_.by_rank) warming_.Add(slot);
+    for (const Slot slot : table_->by_rank) warming_.Add(slot);
   }
   weighed_ms_ = now;
   next_weight_change_ = 0;
   InvokerSet warm;
   warming_.ForEach([&](Slot slot) {
-    const Url& effective = table_.providers[slot]->effective;
-    table_.weights[slot] = EffectiveWeight(effective, {}, now);
+    const Url& effective = ProviderIn(slot).effective;
+    const std::int32_t weight = EffectiveWeight(effective, {}, now);
     const std::int64_t change = NextWeightChange(effective, now);
-    if (change <= now) return warm.Add(slot);
-    if (next_weight_change_ == 0 || change < next_weight_change_) next_weight_change_ = change;
+    if (change <= now) {
+      warm.Add(slot);
+    } else if (next_weight_change_ == 0 || change < next_weight_change_) {
+      next_weight_change_ = change;
+    }
+    if (weight != table_->weights[slot]) Edit().weights[slot] = weight;
   });
   warming_ -= warm;
-  auto table = std::make_shared<InvokerTable>();
-  table->providers = table_.providers.Share();
-  table->states = table_.states;
-  table->invokers = table_.invokers;
-  table->weights = table_.weights;
-  table->by_rank = table_.by_rank;
-  return table;
+  if (!std::exchange(shown_, true)) {
+    // It stays as it is for long, with the room that it grew by.
+    table_->states.shrink_to_fit();
+    table_->invokers.shrink_to_fit();
+    table_->weights.shrink_to_fit();
+    table_->by_rank.shrink_to_fit();
+  }
+  return table_;
 }
 
 InvokerSet Endpoints::Valid() {
   // A report may be ahead of its message, and has been counted.
   for (const StateRef& state : feed_->Take()) {
     state->Heard();
-    if (!closed_ && state->slot() != kNoSlot) Follow(*by_slot_[state->slot()]);
+    if (!closed_ && state->slot() != kNoSlot) Follow(state->slot());
   }
   return valid_;
 }
@@ -455,18 +595,6 @@ std::vector<std::string> Endpoints::Unreadable() const {
 }
 
 InvokerSet Endpoints::TakeChanged() { return std::exchange(changed_, InvokerSet()); }
-
-std::vector<std::string> Endpoints::OwnMethods() const {
-  std::vector<std::string> names;
-  for (const auto& [name, uses] : own_methods_) names.push_back(name);
-  return names;
-}
-
-std::vector<std::string> Endpoints::Policies() const {
-  std::vector<std::string> names;
-  for (const auto& [name, uses] : policies_) names.push_back(name);
-  return names;
-}
 
 absl::AnyInvocable<void()> Endpoints::DrainRemoved() {
   ++round_;
@@ -516,12 +644,17 @@ void Endpoints::Sweep() {
   sweep_ = config_.executor->After(kSweepPeriod, [self = shared_from_this()] { self->Sweep(); });
 }
 
+bool Endpoints::idle() const { return by_connection_->empty() && leaving_.empty(); }
+
 void Endpoints::Close(std::chrono::nanoseconds deadline) {
   closed_ = true;
   retries_.clear();
-  for (auto& [key, endpoint] : endpoints_) Unlist(endpoint);
-  endpoints_.clear();
-  table_.by_rank.clear();
+  for (Slot slot = 0; slot < table_->states.size(); ++slot) {
+    if (table_->states[slot] != nullptr) Unlist(slot);
+  }
+  Edit().by_rank.clear();
+  unused_.clear();
+  shapes_.ForgetUnused();
   drain_timeout_ = std::min(drain_timeout_, deadline);
   const auto latest = config_.clock->SteadyNow() + drain_timeout_;
   for (Leaving& one : leaving_) one.close_at = std::min(one.close_at, latest);

@@ -53,7 +53,7 @@ std::vector<Member> MembersOf(const DirectorySnapshot& snapshot, const InvokerSe
   members.reserve(set.count());
   for (const Slot slot : snapshot.table->by_rank) {
     if (!set.Contains(slot)) continue;
-    const Provider* provider = snapshot.table->providers[slot].get();
+    const Provider* provider = &snapshot.table->providers[slot];
     members.push_back({slot, provider, snapshot.table->states[slot],
                        method.empty() ? snapshot.table->weights[slot]
                                       : EffectiveWeight(provider->effective, method, snapshot.wall_ms)});
@@ -94,7 +94,7 @@ CallNeeds NeedsOf(const DirectorySnapshot& snapshot, std::string_view method) {
   for (const Slot slot : snapshot.table->by_rank) {
     if (needs.arguments) break;
     const auto policy =
-        snapshot.policy(snapshot.table->providers[slot]->effective.MethodParam(of, names::kLoadBalance, "random"));
+        snapshot.policy(snapshot.table->providers[slot].effective.MethodParam(of, names::kLoadBalance, "random"));
     needs.arguments = policy.ok() && (*policy)->reads_arguments();
   }
   return needs;
@@ -192,7 +192,8 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, std::uint3
   // (their hash.* parameters) and the consumer.
   const auto unchanged = [&](const Member& member) {
     const Slot slot = member.slot;
-    return slot < previous_->table->providers.size() && previous_->table->providers[slot].get() == member.provider;
+    return slot < previous_->table->providers.size() && previous_->table->providers[slot].Is(*member.provider) &&
+           previous_->table->states[slot] == member.state;
   };
   if (previous_ != nullptr && previous_->consumer == snapshot_.consumer) {
     auto known = FindLeaf(*previous_, hash, *leaf);

@@ -68,18 +68,18 @@ TraceRecorder::TraceRecorder(PickTrace& trace, PickTrace::Detail detail, const D
   for (const Slot slot : snapshot.table->by_rank) {
     PickTrace::ProviderLine& line = trace.all[line_of_[slot]];
     if (uses[line.address] > 1) shared_.insert(slot);
-    if (uses[line.url] > 1) line.url += ServiceOf(snapshot.table->providers[slot]->effective);
+    if (uses[line.url] > 1) line.url += ServiceOf(snapshot.table->providers[slot].effective);
   }
 }
 
-std::string TraceRecorder::Address(Slot slot) const { return Printable(snapshot_.table->providers[slot]->address); }
+std::string TraceRecorder::Address(Slot slot) const { return Printable(snapshot_.table->providers[slot].address()); }
 
 std::string TraceRecorder::Protocol(Slot slot) const {
-  return Printable(snapshot_.table->providers[slot]->effective.protocol());
+  return Printable(snapshot_.table->providers[slot].effective.protocol());
 }
 
 std::int32_t TraceRecorder::Weight(Slot slot) const {
-  return EffectiveWeight(snapshot_.table->providers[slot]->effective, method_, snapshot_.wall_ms);
+  return EffectiveWeight(snapshot_.table->providers[slot].effective, method_, snapshot_.wall_ms);
 }
 
 void TraceRecorder::Step(const ChainLink& link, RouteCase which, const InvokerSet& in, const Outcomes& outcomes,

@@ -73,6 +73,16 @@ std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
   endpoints.on_change = [alive] {
     if (const auto self = alive.lock()) self->Replan();
   };
+  endpoints.on_retry = [alive] {
+    const auto self = alive.lock();
+    if (self == nullptr || self->closed_) return;
+    self->ApplyProviders();
+    self->Replan();
+  };
+  endpoints.make = [alive](const Url& original) {
+    const auto self = alive.lock();
+    return self == nullptr ? Endpoints::Made() : self->Make(original);
+  };
   updater->endpoints_ = Endpoints::Create(std::move(endpoints));
   updater->core_->OnHostThrew([alive](std::string_view text) {
     const auto self = alive.lock();
@@ -93,7 +103,6 @@ void Updater::Set(Category category, ListKind kind, std::vector<Url> urls, std::
   switch (category) {
     case Category::kProviders:
       providers_ = std::move(urls);
-      providers_dirty_ = true;
       break;
     case Category::kConfigurators:
       overrides_ = std::move(urls);
@@ -182,7 +191,7 @@ void Updater::Update() {
   if (closed_ || !open_) return;
   if (std::exchange(overrides_dirty_, false)) ApplyOverrides();
   if (std::exchange(rules_dirty_, false)) ApplyRules();
-  if (std::exchange(providers_dirty_, false)) ApplyProviders();
+  if (providers_.has_value() || providers_anew_) ApplyProviders();
   if (closed_) return;  // a host callback may have closed us
   Publish();
 }
@@ -215,8 +224,7 @@ void Updater::ApplyOverrides() {
   TellKept("override", kept, bad_overrides_);
   consumer_ = configurators_.empty() ? config_.consumer
                                      : Url::Of(configurators_.Apply(config_.consumer.parts()), *config_.pool);
-  made_.clear();
-  providers_dirty_ = true;
+  providers_anew_ = true;
 }
 
 void Updater::ApplyRules() {
@@ -284,71 +292,20 @@ std::function<void(std::string)> Updater::OnFault() {
 
 void Updater::ApplyProviders() {
   bad_providers_.clear();
-  const std::string_view protocols = config_.consumer.Param("protocol");
-  const auto wanted_protocol = [&](std::string_view protocol) {
-    return protocols.empty() || absl::StrCat(",", ToAbsl(protocols), ",").find(absl::StrCat(",", ToAbsl(protocol), ",")) !=
-                                    std::string::npos;
-  };
-  const auto make = [&](const Url& original) {
-    Made made{original, nullptr, WhyNoProvider(original.parts())};
-    if (made.why.empty() && !(wanted_protocol(original.protocol()) && Speaks(original.protocol()))) {
-      made.why = "protocol not spoken here";
-    }
-    if (!made.why.empty()) return made;
-    std::unique_ptr<const std::string> left_out;
-    Url effective = Effective(original, left_out);
-    made.wanted = std::make_shared<const Endpoints::Wanted>(original, std::move(effective), std::move(left_out));
-    return made;
-  };
-  std::vector<Made> before = std::exchange(made_, {});
-  made_.reserve(providers_.size());
-  Endpoints::WantedList list;
-  list.reserve(providers_.size());
-  // Lists mostly stay as they were, but for a few urls that come and go: the two are gone through side by side.
-  std::size_t next = 0;
-  std::unordered_map<Url, std::size_t, UrlHash> index;  // of `before`, made when the two are too far apart
-  const auto near = [&](const Url& original) {
-    std::size_t at = next;
-    while (at < std::min(next + 2, before.size()) && !before[at].original.Is(original)) ++at;
-    return at < std::min(next + 2, before.size()) ? at : before.size();
-  };
-  const auto find = [&](std::size_t place) -> Made* {
-    const Url& original = providers_[place];
-    if (const std::size_t at = near(original); at < before.size()) {
-      next = at + 1;
-      return &before[at];
-    }
-    // The next one is where it was, so this one is new; or it has moved, and is made again like before.
-    if (place + 1 == providers_.size() || near(providers_[place + 1]) < before.size()) return nullptr;
-    if (index.empty()) {
-      for (std::size_t i = 0; i < before.size(); ++i) index.emplace(before[i].original, i);
-    }
-    const auto known = index.find(original);
-    if (known == index.end()) return nullptr;
-    Made& made = before[known->second];
-    // Equality ignores the timestamp, the base of warm-up, which the effective url must have.
-    if (made.original.timestamp_ms() != original.timestamp_ms()) return nullptr;
-    next = known->second + 1;
-    return &made;
-  };
-  for (std::size_t i = 0; i < providers_.size(); ++i) {
-    const Url& original = providers_[i];
-    Made* known = find(i);
-    // What could not be used is looked at anew: the host may have thrown when it was asked.
-    made_.push_back(known != nullptr && known->wanted != nullptr ? std::move(*known) : make(original));
-    const Made& made = made_.back();
-    if (made.wanted != nullptr) {
-      list.push_back(made.wanted);
-    } else {
-      bad_providers_.push_back(absl::StrCat(ToAbsl(made.why), ": ", Shortened(original.ToString())));
-    }
-  }
+  const std::vector<Url> list = providers_.has_value() ? *std::exchange(providers_, std::nullopt) : endpoints_->List();
+  endpoints_->Apply(list, std::exchange(providers_anew_, false));
   WarnOfEach("FL-3-6", bad_providers_);
-  endpoints_->Apply(list);
 }
 
 void Updater::WarnOfEach(std::string_view code, const std::vector<std::string>& inputs) const {
   config_.log->WarnOfEach(code, config_.consumer.ServiceKey(), inputs);
+}
+
+// The consumer may name the protocols it accepts.
+bool Updater::IsWantedProtocol(std::string_view protocol) const {
+  const std::string_view accepted = config_.consumer.Param("protocol");
+  return accepted.empty() || absl::StrCat(",", ToAbsl(accepted), ",").find(absl::StrCat(",", ToAbsl(protocol), ",")) !=
+                                 std::string::npos;
 }
 
 bool Updater::Speaks(std::string_view protocol) const {
@@ -360,45 +317,52 @@ bool Updater::Speaks(std::string_view protocol) const {
   return speaks;
 }
 
-Url Updater::Effective(const Url& original, std::unique_ptr<const std::string>& left_out) const {
-  UrlParts merged = MergeConsumer(original.parts(), config_.consumer.parts().params);
+Endpoints::Made Updater::Make(const Url& original) {
+  std::string_view why = WhyNoProvider(original.parts());
+  if (why.empty() && !(IsWantedProtocol(original.protocol()) && Speaks(original.protocol()))) {
+    why = "protocol not spoken here";
+  }
+  if (!why.empty()) {
+    bad_providers_.push_back(absl::StrCat(ToAbsl(why), ": ", Shortened(original.ToString())));
+    return {};
+  }
+  // Without the consumer's pid: nothing asks for it here, and with it no effective url would share with its original
+  // what is theirs alone.
+  UrlParts merged = MergeConsumer(original.parts(), config_.consumer.common().params);
+  Endpoints::Made made;
   // One provider that names a policy which is not known here must not fail the calls of all.
-  std::string unknown;
   const auto names_nothing = [&](std::string_view key, std::string_view value) {
     return PolicyKey(key) == names::kLoadBalance && !ValueExpected(key, value, config_.policy).empty();
   };
   for (const auto& [key, value] : merged.params) {
     if (!names_nothing(key, value)) continue;
-    absl::StrAppend(&unknown, Shortened(key, 60), "=", Shortened(value, 60), " is not used, expected ",
-                    ValueExpected(key, value, config_.policy), "; ");
+    absl::StrAppend(&made.left_out, made.left_out.empty() ? "" : "; ", Shortened(key, 60), "=", Shortened(value, 60),
+                    " is not used, expected ", ValueExpected(key, value, config_.policy));
   }
-  if (!unknown.empty()) {
-    unknown.resize(unknown.size() - 2);
-    merged.params.EraseIf(names_nothing);
-    left_out = std::make_unique<const std::string>(std::move(unknown));
-  }
+  if (!made.left_out.empty()) merged.params.EraseIf(names_nothing);
   // The consumer's own category is about its subscription, its side is what overrides are compared with.
   merged.params.erase(names::kCategory);
   if (!configurators_.empty()) merged = configurators_.Apply(std::move(merged));
-  return Url::Of(std::move(merged), *config_.pool);
+  made.effective = original.Edited(std::move(merged), *config_.pool);
+  return made;
 }
 
 absl::Status Updater::EmptyStatus() const {
   const std::string service = Shortened(config_.consumer.ServiceKey());
-  if (providers_.empty() && stale_[static_cast<std::size_t>(Category::kProviders)]) {
+  if (endpoints_->listed() == 0 && stale_[static_cast<std::size_t>(Category::kProviders)]) {
     return absl::UnavailableError(absl::StrCat("no provider of ", service, ": none of the registry's entries can be read"));
   }
-  if (providers_.empty()) {
+  if (endpoints_->listed() == 0) {
     return absl::UnavailableError(absl::StrCat("no enabled provider of ", service, " in the registry",
                                                empty_reason_.empty() ? "" : ": ", Shortened(empty_reason_)));
   }
-  if (endpoints_->disabled() == providers_.size()) {
+  if (endpoints_->disabled() == endpoints_->listed()) {
     return absl::UnavailableError(
-        absl::StrCat("no provider of ", service, ": all ", providers_.size(), " are disabled"));
+        absl::StrCat("no provider of ", service, ": all ", endpoints_->listed(), " are disabled"));
   }
   const auto& skipped = endpoints_->skipped();
   const std::string& first = !bad_providers_.empty() ? bad_providers_.front() : skipped.empty() ? service : skipped.front();
-  return absl::UnavailableError(absl::StrCat("no provider of ", service, ": none of the ", providers_.size(),
+  return absl::UnavailableError(absl::StrCat("no provider of ", service, ": none of the ", endpoints_->listed(),
                                              " listed can be used (", Shortened(first), ")"));
 }
 

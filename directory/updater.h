@@ -4,8 +4,9 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 #include <vector>
 
 #include "fairlead/base/log.h"
@@ -67,9 +68,6 @@ class Updater : public std::enable_shared_from_this<Updater> {
     Url url;
     std::shared_ptr<const GuardedRouter> router;
   };
-  struct UrlHash {
-    std::size_t operator()(const Url& url) const { return url.Hash(); }
-  };
 
   explicit Updater(DirectoryConfig config);
   void Changed();
@@ -84,7 +82,8 @@ class Updater : public std::enable_shared_from_this<Updater> {
   void WarnOfEach(std::string_view code, const std::vector<std::string>& inputs) const;
   void TellKept(std::string_view what, const std::vector<LastGood::Kept>& kept, std::vector<std::string>& shown) const;
   bool Speaks(std::string_view protocol) const;
-  Url Effective(const Url& original, std::unique_ptr<const std::string>& left_out) const;
+  bool IsWantedProtocol(std::string_view protocol) const;
+  Endpoints::Made Make(const Url& original);
   absl::Status EmptyStatus() const;
   void ScheduleWarmup();
   void ScheduleTick();
@@ -93,20 +92,14 @@ class Updater : public std::enable_shared_from_this<Updater> {
   const DirectoryConfig config_;
   const std::shared_ptr<DirectoryCore> core_;
   std::shared_ptr<Endpoints> endpoints_;
-  std::vector<Url> providers_, rules_, overrides_;
+  std::optional<std::vector<Url>> providers_;  // to be applied; then the endpoints have it
+  std::vector<Url> rules_, overrides_;
   std::vector<std::string> unreadable_rules_, unreadable_overrides_;
   std::array<bool, kCategoryCount> stale_{};  // by category: the registry could not say
-  bool providers_dirty_ = false, rules_dirty_ = false, overrides_dirty_ = false;
+  bool providers_anew_ = false, rules_dirty_ = false, overrides_dirty_ = false;
   Url consumer_;  // with overrides
   Configurators configurators_;
   LastGood last_overrides_{IdentityOfOverride}, last_rules_{IdentityOfRule};
-  // What the last update made of the list, in its order.
-  struct Made {
-    Url original;
-    std::shared_ptr<const Endpoints::Wanted> wanted;  // nullptr: it cannot be used
-    std::string_view why;                             // a constant
-  };
-  std::vector<Made> made_;
   std::vector<Rule> routers_;
   std::vector<std::string> bad_rules_, bad_overrides_, bad_providers_;
   std::string empty_reason_;

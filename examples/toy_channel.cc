@@ -152,7 +152,7 @@ absl::StatusOr<std::string> TcpChannel::Call(std::string_view method, std::strin
              });
   if (coming.wait_for(timeout) == std::future_status::ready) return coming.get();
   asio::post(loop_->context, [link = link_, number] { link->Forget(number); });
-  return absl::DeadlineExceededError("no answer from " + url_.parts().Address() + " within " +
+  return absl::DeadlineExceededError("no answer from " + url_.Address() + " within " +
                                      std::to_string(timeout.count()) + " ms");
 }
 

@@ -92,17 +92,15 @@ class RingSelector final : public Selector {
  public:
   RingSelector(const SelectorInput& input, const HashParameters& parameters, const RingSelector* replaced)
       : nodes_(parameters.nodes), asked_(parameters.asked), arguments_(IndicesIn(parameters.arguments)) {
-    std::vector<std::string_view> addresses;
-    addresses.reserve(input.by_rank.size());
     addresses_.reserve(input.by_rank.size());
     owners_.reserve(input.by_rank.size());
     slots_.reserve(input.by_rank.size());
     for (const Member& member : input.by_rank) {
-      addresses.push_back(member.provider->address);
       owners_.push_back(member.state);
       slots_.push_back(member.slot);
-      addresses_.push_back(member.provider->address);
+      addresses_.push_back(member.provider->address());
     }
+    const std::vector<std::string_view> addresses(addresses_.begin(), addresses_.end());
     const auto* whole = dynamic_cast<const RingSelector*>(input.whole);
     if (whole != nullptr && whole->nodes_ == nodes_ && whole->slots_.size() / kMuchSmaller <= slots_.size()) {
       ring_ = HashRing(addresses, nodes_, &whole->ring_, PlacesIn(*whole));
@@ -186,8 +184,9 @@ Slot OwnerByAllPoints(const Members& members, std::uint32_t nodes, std::uint32_t
   Slot owner = kNoSlot, owner_up = kNoSlot;
   for (const Member& member : members) {
     const bool up = IsUp(member.state);
+    const AddressText address(member.provider->effective);
     for (std::uint32_t node = 0; node < nodes / 4; ++node) {
-      for (const std::uint32_t value : RingPoints(member.provider->address, node)) {
+      for (const std::uint32_t value : RingPoints(address.text(), node)) {
         const std::uint32_t way = value - position;
         if (!shortest || way <= *shortest) {
           shortest = way;

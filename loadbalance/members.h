@@ -95,7 +95,7 @@ class Members {
   }
   Member AtPlace(std::size_t place) const { return list_ != nullptr ? list_[place] : Of(table_->by_rank[place]); }
   Member Of(Slot slot) const {
-    const Provider* provider = table_->providers[slot].get();
+    const Provider* provider = &table_->providers[slot];
     return {slot, provider, table_->states[slot],
             method_.empty() ? table_->weights[slot] : EffectiveWeight(provider->effective, method_, now_ms_)};
   }

@@ -260,7 +260,7 @@ std::vector<Seat> SeatsOf(const SelectorInput& input) {
   seats.reserve(input.by_rank.size());
   for (const Member& member : input.by_rank) {
     const Url& url = member.provider->effective;
-    seats.push_back({HashBytes(url.parts().ToIdentityString()), member.slot, member.weight,
+    seats.push_back({HashBytes(url.ToIdentityString()), member.slot, member.weight,
                      static_cast<std::int32_t>(HashBytes(url.MethodParam(input.method, names::kWeight)))});
   }
   return seats;

@@ -86,7 +86,7 @@ std::int64_t NextWeightChange(const Url& effective, std::int64_t now_ms) {
     if (change >= 0 && (next < 0 || change < next)) next = change;
   };
   consider(ParseJavaInt(effective.Param(names::kWeight)).value_or(kDefaultWeight));
-  for (const auto& [key, value] : effective.parts().params) {
+  for (const auto& [key, value] : effective.common().params) {
     if (key.size() <= names::kWeight.size() || !key.ends_with(names::kWeight)) continue;
     if (key[key.size() - names::kWeight.size() - 1] != '.') continue;
     if (const auto weight = ParseJavaInt(value)) consider(*weight);

@@ -4,14 +4,18 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "fairlead/base/hash.h"
+#include "fairlead/registry/url_hash.h"
 #include "fairlead/url/match.h"
 
 namespace fairlead::internal {
 namespace {
 
 constexpr std::size_t kLongestReason = 512;
+// So many new children are each looked for among all; more of them, and all are looked at together.
+constexpr std::size_t kFewNew = 8;
 
 std::string Shortened(std::string text) {
   if (text.size() > kLongestReason) {
@@ -32,31 +36,33 @@ absl::StatusOr<Url> ChildList::Read(const std::string& text) const {
 }
 
 bool ChildList::Update(const std::vector<std::string>& texts) {
-  std::vector<Fingerprint> prints;
-  prints.reserve(texts.size());
-  for (const std::string& text : texts) prints.push_back({HashBytes(text, seed_), text.size()});
-  if (SaysTheSame(prints)) return false;
+  std::vector<std::uint64_t> hashes;
+  hashes.reserve(texts.size());
+  for (const std::string& text : texts) hashes.push_back(HashBytes(text, seed_));
+  if (SaysTheSame(hashes)) return false;
 
-  Index index;
-  index.reserve(prints.size());
+  auto index = std::make_unique<Texts>();
+  index->Reserve(hashes.size());
   std::vector<std::uint32_t> chosen;  // without repetitions
-  chosen.reserve(prints.size());
-  for (std::uint32_t i = 0; i < prints.size(); ++i) {
-    if (index.try_emplace(prints[i], static_cast<std::uint32_t>(chosen.size())).second) chosen.push_back(i);
+  chosen.reserve(hashes.size());
+  for (std::uint32_t i = 0; i < hashes.size(); ++i) {
+    if (index->Add(hashes[i])) chosen.push_back(i);
   }
 
   std::vector<Child> children;
   children.reserve(chosen.size());
   std::vector<Unreadable> unreadable;
+  std::vector<std::uint32_t> fresh;
   std::size_t moved = 0;  // of the unreadable ones, those that were there
   for (const std::uint32_t i : chosen) {
     const auto place = static_cast<std::uint32_t>(children.size());
     Child& child = children.emplace_back();
-    if (const auto known = index_.find(prints[i]); known != index_.end()) {
-      child.came_from = known->second;
-      child.url = std::move(children_[known->second].url);
+    if (const std::uint32_t known = texts_->Find(hashes[i]); known != kNew) {
+      child.came_from = known;
+      child.url = std::move(children_[known].url);
+      child.url_hash = children_[known].url_hash;
       if (child.url.empty()) {
-        const auto old = std::lower_bound(unreadable_.begin(), unreadable_.end(), known->second,
+        const auto old = std::lower_bound(unreadable_.begin(), unreadable_.end(), known,
                                           [](const Unreadable& a, std::uint32_t b) { return a.child < b; });
         unreadable.push_back({place, std::move(old->text), old->foreign, old->hash});
         ++moved;
@@ -67,62 +73,74 @@ bool ChildList::Update(const std::vector<std::string>& texts) {
     const bool foreign = texts[i].find(mark_) == std::string::npos;
     if (url.ok() && !foreign) {
       child.url = *std::move(url);
-      Count(child.url);
+      child.url_hash = static_cast<std::uint32_t>(child.url.Hash()) & 0x7fffffff;
+      fresh.push_back(place);
     } else {
       unreadable.push_back({place,
                             Shortened(url.ok() ? url->ToString() + ": not stored the way urls are stored here"
                                                : std::string(url.status().message())),
-                            foreign, prints[i].hash});
+                            foreign, hashes[i]});
     }
   }
-  // What was not moved over is gone.
-  for (const Child& old : children_) {
-    if (!old.url.empty()) Uncount(old.url);
-  }
-  index_ = std::move(index);
+  texts_ = std::move(index);
   children_ = std::move(children);
   unreadable_changed_ = moved != unreadable.size() || moved != unreadable_.size();
   unreadable_ = std::move(unreadable);
   foreign_ = static_cast<std::size_t>(std::count_if(unreadable_.begin(), unreadable_.end(),
                                                     [](const Unreadable& child) { return child.foreign; }));
-  if (twins_ > 0) MarkShadowed();
+  // A list without twins, the usual one, costs what changed.
+  if (twins_ || fresh.size() > kFewNew ||
+      std::any_of(fresh.begin(), fresh.end(), [this](std::uint32_t i) { return HasTwin(children_[i]); })) {
+    MarkShadowed();
+  }
   return true;
 }
 
-bool ChildList::SaysTheSame(const std::vector<Fingerprint>& prints) const {
+bool ChildList::SaysTheSame(const std::vector<std::uint64_t>& hashes) const {
   std::vector<bool> seen(children_.size());
   std::size_t different = 0;
-  for (const Fingerprint& print : prints) {
-    const auto known = index_.find(print);
-    if (known == index_.end()) return false;
-    if (!seen[known->second]) ++different;
-    seen[known->second] = true;
+  for (const std::uint64_t hash : hashes) {
+    const std::uint32_t known = texts_->Find(hash);
+    if (known == kNew) return false;
+    if (!seen[known]) ++different;
+    seen[known] = true;
   }
-  return different == index_.size();
+  return different == texts_->size();
 }
 
-void ChildList::Count(const Url& url) {
-  if (++copies_[url] > 1) ++twins_;
+void ChildList::Texts::Reserve(std::size_t count) {
+  hashes_.reserve(count);
+  places_.reserve(count);
 }
 
-void ChildList::Uncount(const Url& url) {
-  const auto at = copies_.find(url);
-  if (at->second > 1) {
-    --at->second;
-    --twins_;
-  } else {
-    copies_.erase(at);
-  }
+bool ChildList::Texts::Add(std::uint64_t hash) {
+  if (places_.contains(hash)) return false;
+  hashes_.push_back(hash);
+  places_.insert(static_cast<std::uint32_t>(hashes_.size() - 1));
+  return true;
+}
+
+std::uint32_t ChildList::Texts::Find(std::uint64_t hash) const {
+  const auto at = places_.find(hash);
+  return at == places_.end() ? kNew : *at;
+}
+
+bool ChildList::HasTwin(const Child& child) const {
+  return std::any_of(children_.begin(), children_.end(), [&](const Child& other) {
+    return other.url_hash == child.url_hash && &other != &child && other.url == child.url;
+  });
 }
 
 void ChildList::MarkShadowed() {
   absl::flat_hash_map<Url, std::uint32_t, UrlHash> best;
   best.reserve(children_.size());
+  twins_ = false;
   for (std::uint32_t i = 0; i < children_.size(); ++i) {
     Child& child = children_[i];
     if (child.url.empty()) continue;
     const auto [at, first] = best.try_emplace(child.url, i);
     if (first) continue;
+    twins_ = true;
     Child& rival = children_[at->second];
     if (child.url.timestamp_ms() > rival.url.timestamp_ms()) {
       rival.shadowed = true;

@@ -3,21 +3,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
-#include "fairlead/registry/url_hash.h"
 #include "fairlead/url/url.h"
 #include "fairlead/url/url_pool.h"
 
 namespace fairlead::internal {
 
 // The children of one path as last accepted: which texts, in which order, what url each is. Remembers of a
-// text only its length and a 64-bit hash: two of a million texts are taken for one with a chance of 1 in
-// 10^7. Pure; not thread-safe.
+// text only a 64-bit hash: two of a million texts are taken for one with a chance of 1 in 10^7. Pure; not
+// thread-safe.
 class ChildList {
  public:
   static constexpr std::uint32_t kNew = ~std::uint32_t{0};
@@ -25,7 +25,8 @@ class ChildList {
   struct Child {
     Url url;                         // empty: unreadable
     std::uint32_t came_from = kNew;  // index in the list before the last change
-    bool shadowed = false;           // another child is an equal url with a newer timestamp (or came first)
+    std::uint32_t url_hash : 31 = 0;
+    bool shadowed : 1 = false;       // another child is an equal url with a newer timestamp (or came first)
   };
   // A child that is no url, and why; without its password, cut to a readable length.
   struct Unreadable {
@@ -56,32 +57,49 @@ class ChildList {
   bool unreadable_changed() const { return unreadable_changed_; }
 
  private:
-  struct Fingerprint {
-    std::uint64_t hash;
-    std::size_t length;
-    bool operator==(const Fingerprint&) const = default;
-    template <class H>
-    friend H AbslHashValue(H state, const Fingerprint& print) {
-      return H::combine(std::move(state), print.hash);
-    }
+  // Hashes of texts in the order of the children, and the children by hash: the index holds places alone.
+  class Texts {
+   public:
+    Texts() : places_(0, Hash{this}, Same{this}) {}
+    Texts(const Texts&) = delete;
+    Texts& operator=(const Texts&) = delete;
+
+    void Reserve(std::size_t count);
+    // False when it is there.
+    bool Add(std::uint64_t hash);
+    // Its place; kNew when it is not there.
+    std::uint32_t Find(std::uint64_t hash) const;
+    std::size_t size() const { return hashes_.size(); }
+
+   private:
+    struct Hash {
+      using is_transparent = void;
+      const Texts* in;
+      std::size_t operator()(std::uint32_t place) const { return in->hashes_[place]; }
+      std::size_t operator()(std::uint64_t hash) const { return hash; }
+    };
+    struct Same {
+      using is_transparent = void;
+      const Texts* in;
+      bool operator()(std::uint32_t a, std::uint32_t b) const { return a == b; }
+      bool operator()(std::uint32_t place, std::uint64_t hash) const { return in->hashes_[place] == hash; }
+      bool operator()(std::uint64_t hash, std::uint32_t place) const { return in->hashes_[place] == hash; }
+    };
+
+    std::vector<std::uint64_t> hashes_;
+    absl::flat_hash_set<std::uint32_t, Hash, Same> places_;
   };
-  using Index = absl::flat_hash_map<Fingerprint, std::uint32_t>;
 
-  void Count(const Url& url);
-  void Uncount(const Url& url);
-
-  bool SaysTheSame(const std::vector<Fingerprint>& prints) const;
+  bool SaysTheSame(const std::vector<std::uint64_t>& hashes) const;
   absl::StatusOr<Url> Read(const std::string& text) const;
+  bool HasTwin(const Child& child) const;
   void MarkShadowed();
 
   UrlPool& pool_;
   const std::uint64_t seed_;
   const std::string_view mark_;
-  Index index_;
-  // How many children are an equal url. Kept from change to change, so that a list without twins, the usual
-  // one, costs what changed.
-  absl::flat_hash_map<Url, std::uint32_t, UrlHash> copies_;
-  std::size_t twins_ = 0;  // children beyond the first of their url
+  std::unique_ptr<const Texts> texts_ = std::make_unique<const Texts>();
+  bool twins_ = false;  // some children are an equal url
   std::vector<Child> children_;
   std::vector<Unreadable> unreadable_;
   bool unreadable_changed_ = false;

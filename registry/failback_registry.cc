@@ -30,7 +30,7 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
     env_.random = Random(Mix64(env_.context.seed));
     absl::StatusOr<RegistryOptions> options = RegistryOptions::Parse(registry_url);
     if (!options.ok()) {
-      env_.options.address = registry_url.parts().Address();
+      env_.options.address = registry_url.Address();
       env_.context.log->Error(
           "FL-1-6", env_.options.address,
           absl::StrCat(options.status().message(), "; all parameters have their defaults"));

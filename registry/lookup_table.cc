@@ -10,7 +10,7 @@ namespace fairlead::internal {
 
 void LookupTable::Lookup(const Url& query, Found done) {
   if (env_.destroyed) return PostResult(std::move(done), absl::CancelledError("the registry was destroyed"));
-  std::string service = query.parts().ServiceInterface();
+  std::string service = query.ServiceInterface();
   if (service.empty() || service == "*") {
     return PostResult(
         std::move(done),

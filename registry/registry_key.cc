@@ -107,14 +107,15 @@ std::vector<Category> SubscribedCategories(const UrlParts& consumer) {
 }
 
 std::string RegisteredText(const Url& url, const RegistryCallOptions& options) {
-  UrlParts parts = url.parts();
+  const UrlParts whole = url.parts();
+  UrlParts parts = whole;
   const bool consumer = parts.protocol == "consumer";
   if (consumer && options.simplified) {
     parts.params.EraseIf(
         [](std::string_view key, std::string_view) { return !Contains(kSimpleConsumer, key); });
   } else if (!consumer && url.category() == Category::kProviders) {
     parts.params.EraseIf([&](std::string_view key, std::string_view) {
-      return !StaysWithProvider(url.parts(), key, options.simplified);
+      return !StaysWithProvider(whole, key, options.simplified);
     });
   }
   return parts.ToFullString();

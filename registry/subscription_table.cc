@@ -28,7 +28,7 @@ SubscriptionTable::Heard::Heard(WatchTable& watches, const std::string& service,
 
 void SubscriptionTable::Subscribe(const Url& consumer, const RegistryCallOptions& call,
                                   std::shared_ptr<NotifyListener> host, Done first_notified) {
-  const std::string service = consumer.parts().ServiceInterface();
+  const std::string service = consumer.ServiceInterface();
   if (service.empty() || host == nullptr) {
     return env_.PostAnswer(
         std::move(first_notified),

@@ -14,7 +14,7 @@ namespace fairlead {
 template <class Keep>
 InvokerSet BuildMask(const RouteInput& input, const InvokerSet* previous, Keep&& keep) {
   const auto wanted = [&input, &keep](Slot slot) {
-    return slot < input.providers.size() && input.providers[slot] != nullptr && keep(*input.providers[slot]);
+    return slot < input.providers.size() && input.providers[slot].listed() && keep(input.providers[slot]);
   };
   if (previous == nullptr || input.changed == nullptr) {
     InvokerSet mask(input.providers.size());

@@ -116,7 +116,7 @@ class RouteTable {
 
 // What Compile may look at. Views that live for the call only; the Provider objects may be kept.
 struct RouteInput {
-  const ProviderArray& providers;  // by slot; nullptr = hole
+  const ProviderArray& providers;  // by slot, with holes
   std::span<const Slot> by_rank;
   // Slots whose provider is new or changed since `previous` was compiled; masks of other slots may be copied.
   const InvokerSet* changed = nullptr;

@@ -13,21 +13,25 @@
 
 namespace fairlead {
 
-// One provider as routers and balancers see it. Immutable; shared by every snapshot in which it is unchanged.
+// One provider as routers and balancers see it.
 struct Provider {
-  Slot slot = kNoSlot;
-  ProviderId id = ProviderId::kNone;
-  Url original;         // as registered: what rules match
-  Url effective;        // consumer's and configurators' parameters over it: weights and policies
-  std::string address;  // host:port as written, the text consistent hashing hashes
+  Url original;   // as registered: what rules match
+  Url effective;  // consumer's and configurators' parameters over it: weights and policies
+
+  // False in a hole of a table.
+  bool listed() const { return !effective.empty(); }
+  // host:port as written, the text consistent hashing hashes.
+  std::string address() const { return effective.Address(); }
+  // The very same urls, pid and timestamp too.
+  bool Is(const Provider& other) const { return original.Is(other.original) && effective.Is(other.effective); }
 };
 
-using ProviderArray = SlotArray<std::shared_ptr<const Provider>>;
+using ProviderArray = SlotArray<Provider>;
 
 // The providers of one snapshot: flat arrays indexed by slot, with the order of the push beside them.
 // Immutable once in a snapshot.
 struct InvokerTable {
-  ProviderArray providers;                                 // by slot; nullptr = hole
+  ProviderArray providers;                                 // by slot
   std::vector<InvokerState*> states;                       // by slot; owned by the directory
   std::vector<Invoker*> invokers;                          // by slot: a pick without a lease reads no state
   std::vector<std::int32_t> weights;                       // by slot: effective, for no particular method, at the time

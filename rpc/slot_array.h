@@ -42,8 +42,9 @@ class SlotArray {
     (*blocks_[block])[slot % kBlock] = std::move(value);
   }
 
-  // A copy that stays as this is now. Linear in blocks.
-  SlotArray Share() {
+  // A copy: what is written to one of the two does not show in the other. Linear in blocks. REQUIRES: the thread that
+  // writes.
+  SlotArray Share() const {
     own_.assign(blocks_.size(), false);
     return *this;
   }
@@ -55,7 +56,7 @@ class SlotArray {
   SlotArray(const SlotArray&) = default;
 
   std::vector<std::shared_ptr<Block>> blocks_;
-  std::vector<bool> own_;  // nobody else has the block
+  mutable std::vector<bool> own_;  // nobody else has the block; only for those who write
   std::size_t size_ = 0;
 };
 

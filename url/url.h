@@ -1,21 +1,21 @@
 #ifndef FAIRLEAD_URL_URL_H_
 #define FAIRLEAD_URL_URL_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/statusor.h"
+#include "fairlead/url/url_entry.h"
 #include "fairlead/url/url_parts.h"
 
 namespace fairlead {
 
 class UrlPool;
-namespace internal {
-struct UrlEntry;
-}
 
 enum class Category : std::uint8_t { kProviders, kConsumers, kConfigurators, kRouters };
 inline constexpr int kCategoryCount = 4;
@@ -24,11 +24,12 @@ std::string_view CategoryName(Category category);
 // The inverse; absent for any other text.
 std::optional<Category> CategoryOf(std::string_view name);
 
-// An immutable url, cheap to copy (one counted reference), interned in a UrlPool.
+// An immutable url, cheap to copy: two counted references, to what it has in common with its neighbours (see common())
+// and to what is its own, host, port, `pid` and `timestamp`. Made by a UrlPool, which shares both.
 //
 // Equality is Dubbo's (order of parameters, escapes, `default.` keys, leading slashes and port 0 do not
-// matter) except that `pid` and `timestamp`, as whole keys, never count. Urls of one pool compare two
-// pointers; urls of different pools compare their canonical parts. Thread-safe: all methods are const.
+// matter) except that `pid` and `timestamp`, as whole keys, never count. Within a pool it compares a pointer, the port
+// and the host; urls of different pools compare all their canonical parts. Thread-safe: all methods are const.
 class Url {
  public:
   Url() = default;  // the empty url: every getter gives an empty value
@@ -38,41 +39,66 @@ class Url {
   static absl::StatusOr<Url> Parse(std::string_view text, UrlPool& pool);
   // Interns parts that code has built or edited.
   static Url Of(UrlParts parts, UrlPool& pool);
+  // The same for edited parts of this url, with which it shares what they left as it was.
+  Url Edited(UrlParts parts, UrlPool& pool) const;
 
-  // Everything the text said, `pid` and `timestamp` included.
-  const UrlParts& parts() const;
+  // Everything the text said, `pid` and `timestamp` included, put together: a few allocations, so for code that edits
+  // or compares whole urls. The getters below look it up where it is.
+  UrlParts parts() const;
+  // All but host, port, `pid` and `timestamp`: one object for all urls of a pool that agree in it. Valid while such a
+  // url lives.
+  const UrlParts& common() const;
+
   std::string_view protocol() const;
   std::string_view host() const;  // as written; IPv6 brackets and scope are kept
   std::string_view path() const;
-  std::uint16_t port() const;  // 0 when absent or above 65535
-  std::string_view Param(std::string_view key, std::string_view fallback = {}) const {
-    return parts().Param(key, fallback);
-  }
+  std::uint16_t port() const;           // 0 when absent or above 65535
+  std::int32_t port_as_written() const;  // 0 when absent or below 0
+  // A parameter's text; `fallback` when absent or empty. Valid while the url lives.
+  std::string_view Param(std::string_view key, std::string_view fallback = {}) const;
+  // As UrlParts::MethodParam.
   std::string_view MethodParam(std::string_view method, std::string_view key,
-                               std::string_view fallback = {}) const {
-    return parts().MethodParam(method, key, fallback);
-  }
+                               std::string_view fallback = {}) const;
   bool BoolParam(std::string_view key, bool fallback) const;                 // true is "true" in any case
   std::int64_t IntParam(std::string_view key, std::int64_t fallback) const;  // fallback when not a Java int
   std::int64_t timestamp_ms() const;                                         // 0 when absent or no number
   Category category() const;  // kProviders when absent or unknown
   std::string_view Application() const { return Param("application"); }
 
-  std::string ServiceKey() const { return parts().ServiceKey(); }
+  std::string Address() const;                                         // host or host:port
+  std::string ServiceKey() const { return common().ServiceKey(); }
+  std::string ServiceInterface() const { return common().ServiceInterface(); }
+  std::string ToIdentityString() const;                                // credentials, no parameters
   std::string ToString() const { return parts().ToString(); }          // never with the password
   std::string ToFullString() const { return parts().ToFullString(); }  // with it: for the registry only
 
-  bool empty() const { return entry_ == nullptr; }
-  // The very same entry of the pool, so that everything is equal, pid and timestamp too; one compare.
-  bool Is(const Url& other) const { return entry_ == other.entry_; }
+  bool empty() const { return common_.get() == nullptr; }
+  // Made from the very same text, or a copy of such a url: everything is equal, pid and timestamp too.
+  bool Is(const Url& other) const { return own_ == other.own_ && common_ == other.common_; }
   friend bool operator==(const Url& a, const Url& b);
   // Consistent with ==.
   std::size_t Hash() const;
 
  private:
   friend class UrlPool;
-  explicit Url(std::shared_ptr<const internal::UrlEntry> entry) : entry_(std::move(entry)) {}
-  std::shared_ptr<const internal::UrlEntry> entry_;
+  Url(internal::Counted<internal::UrlOwn> own, internal::Counted<internal::UrlCommon> common)
+      : own_(std::move(own)), common_(std::move(common)) {}
+
+  // Both or none.
+  internal::Counted<internal::UrlOwn> own_;
+  internal::Counted<internal::UrlCommon> common_;
+};
+
+// Url::Address() for code that must not allocate: up to 64 bytes are held in place.
+class AddressText {
+ public:
+  explicit AddressText(const Url& url);
+  std::string_view text() const { return long_.empty() ? std::string_view(short_.data(), size_) : long_; }
+
+ private:
+  std::array<char, 64> short_;
+  std::size_t size_ = 0;
+  std::string long_;
 };
 
 }  // namespace fairlead

@@ -64,6 +64,12 @@ UrlParams UrlParams::From(std::vector<value_type> items) {
   return params;
 }
 
+UrlParams UrlParams::Joined(std::vector<value_type> own) const {
+  UrlParams joined = *this;
+  joined.own_ = std::move(own);
+  return joined;
+}
+
 UrlParams::const_iterator UrlParams::begin() const {
   const value_type* shared = shared_ == nullptr ? nullptr : shared_->data();
   return {shared, shared + shared_size(), own_.data(), own_.data() + own_.size()};

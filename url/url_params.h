@@ -12,10 +12,6 @@
 
 namespace fairlead {
 
-namespace internal {
-struct ParamsAccess;
-}
-
 // The parameters of a url: a map from key to value, sorted by bytes of the key, with the interface of a
 // std::map as far as urls need it. Copies share their content until one of them is written, so a copy costs
 // two counted references at most; the urls of one service share the parameters they have in common.
@@ -34,6 +30,10 @@ class UrlParams {
   UrlParams(std::initializer_list<value_type> items);
   // Of equal keys the last wins, as when each was assigned in turn.
   static UrlParams From(std::vector<value_type> items);
+
+  // These and `own`, whose keys are sorted and not among these. The content of both is shared from then on but for `own`.
+  // REQUIRES: these come from From or from a write.
+  UrlParams Joined(std::vector<value_type> own) const;
 
   const_iterator begin() const;
   const_iterator end() const;
@@ -65,7 +65,6 @@ class UrlParams {
   friend bool operator==(const UrlParams& a, const UrlParams& b);
 
  private:
-  friend struct internal::ParamsAccess;
   using Items = std::vector<value_type>;
 
   std::size_t shared_size() const { return shared_ == nullptr ? 0 : shared_->size(); }

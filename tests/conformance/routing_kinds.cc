@@ -46,12 +46,8 @@ struct Call {
 ProviderArray ProvidersOf(const Json& texts, UrlPool& pool) {
   ProviderArray providers;
   for (const Json& text : texts) {
-    auto provider = std::make_shared<Provider>();
-    provider->slot = static_cast<Slot>(providers.size());
-    provider->original = Url::Of(MustParse(text.get<std::string>()), pool);
-    provider->effective = provider->original;
-    provider->address = provider->original.parts().Address();
-    providers.Set(static_cast<Slot>(providers.size()), std::move(provider));
+    const Url url = Url::Of(MustParse(text.get<std::string>()), pool);
+    providers.Set(static_cast<Slot>(providers.size()), {url, url});
   }
   return providers;
 }

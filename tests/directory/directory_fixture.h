@@ -65,7 +65,7 @@ class DirectoryFixture : public ::testing::Test, protected DirectoryWorld {
   }
   std::vector<std::string> ListAddresses(const Invocation& invocation = {}) {
     std::vector<std::string> addresses;
-    for (const Url& url : handle_->List(invocation)) addresses.push_back(url.parts().Address());
+    for (const Url& url : handle_->List(invocation)) addresses.push_back(url.Address());
     return addresses;
   }
 

@@ -67,7 +67,7 @@ class MischievousRouter final : public Router {
     if (mischief_.no_table) return nullptr;
     InvokerSet kept;
     for (const Slot slot : input.by_rank) {
-      if (input.providers[slot]->original.host() == "10.0.0.1") kept.Add(slot);
+      if (input.providers[slot].original.host() == "10.0.0.1") kept.Add(slot);
     }
     return std::make_shared<MischievousTable>(mischief_, std::move(kept));
   }
@@ -242,7 +242,7 @@ class ThrowingPolicy final : public LoadBalance {
     throw std::runtime_error("no table today");
   }
   absl::StatusOr<Slot> SelectUnplanned(const SelectorInput& input, const Invocation&, PickContext&) const override {
-    return input.by_rank.front().provider->slot;
+    return input.by_rank.front().slot;
   }
 };
 

@@ -409,7 +409,7 @@ TEST_F(RegistryDirectoryTest, WithSelectedHandsOverAnInvoker) {
   std::string seen;
   EXPECT_TRUE(handle_
                   ->WithSelected({}, [&](const Invoker& invoker) noexcept {
-                    seen = invoker.url().parts().Address();
+                    seen = invoker.url().Address();
                   })
                   .ok());
   EXPECT_EQ(seen, kA);

@@ -31,7 +31,7 @@ absl::Status Run() {
   if (!orders.ok()) return orders.status();
   auto lease = (*orders)->Select({.method = (*orders)->Method("get")});
   if (!lease.ok()) return lease.status();
-  std::printf("picked %s\n", lease->invoker().url().parts().Address().c_str());
+  std::printf("picked %s\n", lease->invoker().url().Address().c_str());
   lease->End(absl::OkStatus());
   return absl::OkStatus();
 }

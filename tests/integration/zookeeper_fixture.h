@@ -55,7 +55,7 @@ class ZookeeperFixture : public ::testing::Test {
   }
   static std::set<std::string> Addresses(const Directory& directory, const Invocation& invocation = {}) {
     std::set<std::string> addresses;
-    for (const Url& url : directory.List(invocation)) addresses.insert(url.parts().Address());
+    for (const Url& url : directory.List(invocation)) addresses.insert(url.Address());
     return addresses;
   }
   static bool Eventually(const std::function<bool()>& wanted, std::chrono::seconds limit = std::chrono::seconds(20)) {

@@ -301,14 +301,14 @@ TEST(RingPropertyTest, Property10OwnersAreThoseOfATreeThroughEditsAndFlips) {
       std::vector<bool> up(slots.size(), true);
       const auto expect_owners = [&](bool flipped) {
         std::vector<std::string> addresses;
-        for (const Slot slot : slots) addresses.push_back(directory.ProviderIn(slot).address);
+        for (const Slot slot : slots) addresses.push_back(directory.ProviderIn(slot).address());
         const auto nodes = static_cast<std::uint32_t>(directory.ProviderIn(slots.front()).effective.IntParam("hash.nodes", 160));
         for (int i = 0; i < 40; ++i) {
           const auto position = static_cast<std::uint32_t>(random.Next());
           const absl::StatusOr<Lease> lease = directory.handle->Select({.hash_key = position});
           ASSERT_TRUE(lease.ok()) << lease.status();
           const std::size_t owner = tree_owner(addresses, up, nodes, position);
-          ASSERT_EQ(lease->provider_id(), directory.ProviderIn(slots[owner]).id)
+          ASSERT_EQ(lease->provider_id(), directory.IdIn(slots[owner]))
               << "step " << step << (flipped ? " with one down" : "") << ", position " << position;
         }
       };
@@ -381,7 +381,7 @@ TEST(LeastActivePropertyTest, Property11LeasesAreTheCounts) {
   directory.Tell(feed);
   Random random(5);
   std::map<ProviderId, int> out;
-  for (const Slot slot : directory.snapshot().table->by_rank) out[directory.ProviderIn(slot).id] = 0;
+  for (const Slot slot : directory.snapshot().table->by_rank) out[directory.IdIn(slot)] = 0;
   std::vector<Lease> leases;
   for (int i = 0; i < Effort(20'000); ++i) {
     if (!leases.empty() && (leases.size() > 60 || random.Below(5) < 2)) {

@@ -155,7 +155,7 @@ void ExpectLeaf(const internal::Leaf& leaf, const FedDirectory& directory, const
   }
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const PlainUrl& provider = scenario.providers[expected[i]];
-    ASSERT_EQ(directory.ProviderIn(leaf.by_rank[i].slot).address, provider.at("address"));
+    ASSERT_EQ(directory.ProviderIn(leaf.by_rank[i].slot).address(), provider.at("address"));
     ASSERT_EQ(std::to_string(leaf.by_rank[i].weight), Parameter(provider, method, "weight", "100"));
   }
   ASSERT_EQ(leaf.policy, Parameter(scenario.providers[expected.front()], method, "loadbalance", "random"));
@@ -225,7 +225,7 @@ TEST_P(EngineTwinTest, EveryDecisionIsTheTwins) {
           const std::vector<Url> list = directory.handle->List(invocation);
           ASSERT_EQ(list.size(), expected.size());
           for (std::size_t p = 0; p < list.size(); ++p) {
-            ASSERT_EQ(list[p].parts().Address(), scenario.providers[expected[p]].at("address"));
+            ASSERT_EQ(list[p].Address(), scenario.providers[expected[p]].at("address"));
           }
           continue;
         }

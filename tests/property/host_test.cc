@@ -246,13 +246,13 @@ std::map<std::string, int> Live(std::uint64_t seed, bool throws) {
   UrlPool pool;
   for (const char* service : kServices) {
     for (const std::string& text : host->store->List(service, Category::kProviders)) {
-      listed[service].insert(Url::Parse(text, pool)->parts().Address());
+      listed[service].insert(Url::Parse(text, pool)->Address());
     }
   }
   EXPECT_GE(host->directories.size(), 2u);
   for (const auto& directory : host->directories) {
     std::set<std::string> addresses;
-    for (const Url& url : directory->List({})) addresses.insert(url.parts().Address());
+    for (const Url& url : directory->List({})) addresses.insert(url.Address());
     EXPECT_EQ(addresses, listed[std::string(directory->consumer().path())]);
     EXPECT_EQ(directory->Select({}).ok(), !addresses.empty());
   }

@@ -161,7 +161,7 @@ std::string Picture(const FedDirectory& directory, const Invocation& invocation,
     const internal::Leaf& leaf = *branch.leaf;
     text += "\nleaf below " + std::to_string(branch.below) + ": " + leaf.policy + " of \"" + leaf.method + "\"";
     for (const auto& member : leaf.by_rank) {
-      text += " " + directory.ProviderIn(member.slot).address + "*" + std::to_string(member.weight);
+      text += " " + directory.ProviderIn(member.slot).address() + "*" + std::to_string(member.weight);
     }
     if (leaf.selector == nullptr) {
       text += " " + leaf.error.ToString();
@@ -175,7 +175,7 @@ std::string Picture(const FedDirectory& directory, const Invocation& invocation,
       PickContext context{random, 0, true};
       Invocation one = invocation;
       one.hash_key = static_cast<std::uint32_t>(Mix64(static_cast<std::uint64_t>(i)));
-      text += " " + directory.ProviderIn(leaf.selector->Select(one, context)).address;
+      text += " " + directory.ProviderIn(leaf.selector->Select(one, context)).address();
     }
   }
   return text;

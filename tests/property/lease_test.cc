@@ -216,7 +216,7 @@ TEST(TriedListTest, Property29NobodyUntriedIsSkippedAcrossSnapshots) {
         if (random.Below(2) == 0) change();
         bool untried = false;
         for (const Slot slot : directory.snapshot().table->by_rank) {
-          const ProviderId id = directory.ProviderIn(slot).id;
+          const ProviderId id = directory.IdIn(slot);
           const bool known = std::find(tried.begin(), tried.end(), id) != tried.end();
           untried |= !known;
           reused += !known && std::find(slots.begin(), slots.end(), slot) != slots.end();
@@ -230,7 +230,7 @@ TEST(TriedListTest, Property29NobodyUntriedIsSkippedAcrossSnapshots) {
         exhausted += !untried;
         tried.push_back(lease->provider_id());
         for (const Slot slot : directory.snapshot().table->by_rank) {
-          if (directory.ProviderIn(slot).id == lease->provider_id()) slots.push_back(slot);
+          if (directory.IdIn(slot) == lease->provider_id()) slots.push_back(slot);
         }
       }
     }

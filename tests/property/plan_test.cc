@@ -108,6 +108,22 @@ TEST_F(PlanTest, Property14AMissHerdMakesOneTable) {
   EXPECT_EQ(counting_->unplanned, kThreads * picks) << "the plan is used";
 }
 
+TEST_F(PlanTest, ATableGrowsWithTheListAlone) {
+  FedDirectory directory(world_, CountingConfig());
+  for (int round = 0; round < 5; ++round) {
+    Feed feed;
+    for (int i = 0; i < 20; ++i) {
+      feed.providers.push_back(world_.ProviderAt("10.0." + std::to_string(round) + "." + std::to_string(i) + "?region=hz"));
+    }
+    directory.Tell(feed);
+    EXPECT_EQ(directory.snapshot().table->by_rank.size(), 20u);
+    EXPECT_EQ(directory.snapshot().table->states.size(), 20u) << "the new ones take the slots of those that left";
+    const auto table = directory.snapshot().table;
+    directory.Tell(feed);
+    EXPECT_EQ(directory.snapshot().table, table) << "nothing changed, nothing was copied";
+  }
+}
+
 TEST_F(PlanTest, Property15PublicationWithManyPlansInUse) {
   FedDirectory directory(world_, CountingConfig());
   Feed feed;
@@ -148,7 +164,7 @@ TEST_F(PlanTest, Property15PublicationWithManyPlansInUse) {
   for (int round = 0; round < 3; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     const int before = counting_->built;
-    const std::string gone = feed.providers.back().parts().Address();
+    const std::string gone = feed.providers.back().Address();
     feed.providers.pop_back();
     directory.Tell(feed);
     EXPECT_LE(counting_->built - before, 65) << "a table for each plan in use, and one for calls without attachments";
@@ -159,7 +175,7 @@ TEST_F(PlanTest, Property15PublicationWithManyPlansInUse) {
       reached += lease->As<FakeProtocol::FakeInvoker>().address() == gone;
       if (const internal::Plan* plan = directory.PlanOf(invocation)) {
         for (const auto& member : plan->branches.front().leaf->by_rank) {
-          reached += directory.ProviderIn(member.slot).address == gone;
+          reached += directory.ProviderIn(member.slot).address() == gone;
         }
       }
     });
@@ -183,7 +199,7 @@ class NumberRouter final : public FilterRouter {
     if (text != nullptr) std::from_chars(text->data(), text->data() + text->size(), which);
     return which;
   }
-  bool Filter(RouteCase which, const Provider& provider) const override { return Keeps(name_, which, provider.address); }
+  bool Filter(RouteCase which, const Provider& provider) const override { return Keeps(name_, which, provider.address()); }
   OnEmpty on_empty() const override { return OnEmpty::kFallBack; }
 
   // Case 0 keeps everybody, the others four of five.
@@ -248,7 +264,7 @@ TEST_F(PlanTest, Property16DifferentTuplesNeverShareAPlan) {
     std::map<const internal::Plan*, std::vector<std::string>> tuple_of_plan;
     for (const Tuple& tuple : tuples) {
       std::vector<std::string> expected;
-      for (const Url& url : feed.providers) expected.push_back(url.parts().Address());
+      for (const Url& url : feed.providers) expected.push_back(url.Address());
       for (std::size_t i = 0; i < names.size(); ++i) {
         std::vector<std::string> kept;
         for (const std::string& address : expected) {
@@ -258,14 +274,14 @@ TEST_F(PlanTest, Property16DifferentTuplesNeverShareAPlan) {
       }
       const Invocation invocation{.attachments = tuple.attachments};
       std::vector<std::string> listed;
-      for (const Url& url : directory.handle->List(invocation)) listed.push_back(url.parts().Address());
+      for (const Url& url : directory.handle->List(invocation)) listed.push_back(url.Address());
       ASSERT_EQ(listed, expected);
       const internal::Plan* plan = directory.PlanOf(invocation);
       if (plan == nullptr) continue;
       const auto [at, fresh] = tuple_of_plan.emplace(plan, tuple.cases);
       ASSERT_TRUE(fresh || at->second == tuple.cases);
       std::vector<std::string> planned;
-      for (const auto& member : plan->branches.front().leaf->by_rank) planned.push_back(directory.ProviderIn(member.slot).address);
+      for (const auto& member : plan->branches.front().leaf->by_rank) planned.push_back(directory.ProviderIn(member.slot).address());
       ASSERT_EQ(planned, expected);
     }
   }

@@ -26,7 +26,7 @@ class ChildListTest : public ::testing::Test {
   static std::vector<std::string> Show(const ChildList& list) {
     std::vector<std::string> all;
     for (const ChildList::Child& child : list.children()) {
-      std::string text = child.url.empty() ? "?" : child.url.parts().Address();
+      std::string text = child.url.empty() ? "?" : child.url.Address();
       all.push_back(child.shadowed ? "(" + text + ")" : text);
     }
     return all;

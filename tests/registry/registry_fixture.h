@@ -38,7 +38,7 @@ class RecordingListener final : public NotifyListener {
     inside_ = true;
     std::string line =
         full.service + "/" + std::string(CategoryName(full.category)) + " " + KindName(full.kind);
-    for (const Url& url : full.urls) line += " " + url.parts().Address();
+    for (const Url& url : full.urls) line += " " + url.Address();
     lines.push_back(line);
     // A replay repeats a version; nothing ever goes back.
     std::uint64_t& version = versions_[{full.service, full.category}];

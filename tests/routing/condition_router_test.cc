@@ -298,10 +298,10 @@ TEST_F(ConditionRouterTest, ReferencesReadTheConsumer) {
 
 TEST_F(ConditionRouterTest, AReferenceToNothingEqualsAnEmptyValueOnly) {
   Provide({"dubbo://10.0.0.1:1/s.A?region=x", "dubbo://10.0.0.2:1/s.A"});
-  UrlParts empty = providers_[1]->original.parts();
+  UrlParts empty = providers_[1].original.parts();
   empty.params.insert_or_assign("region", "");
-  auto provider = std::make_shared<Provider>(*providers_[1]);
-  provider->original = Url::Of(std::move(empty), pool_);
+  Provider provider = providers_[1];
+  provider.original = Url::Of(std::move(empty), pool_);
   providers_.Set(1, provider);
   EXPECT_THAT(Run("=> region=$nosuch"), ElementsAre(1));
 }

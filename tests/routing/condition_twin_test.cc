@@ -115,7 +115,7 @@ TEST_F(ConditionTwinTest, EveryDecisionIsTheTwins) {
     for (std::uint64_t n = random_.Below(6); n > 0; --n) {
       Put(static_cast<Slot>(plain.size()),
           (Chance(80) ? "dubbo://" : "tri://") + Any(kHosts) + "/s.A" + Params());
-      plain.push_back(providers_[static_cast<Slot>(providers_.size() - 1)]->original.parts());
+      plain.push_back(providers_[static_cast<Slot>(providers_.size() - 1)].original.parts());
     }
     absl::StatusOr<ConditionRule> rule = ParseConditionRule(slow.rule, Compat::kStrict);
     std::shared_ptr<const ConditionRouter> router;

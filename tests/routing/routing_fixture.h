@@ -29,19 +29,14 @@ class RoutingFixture : public ::testing::Test {
     for (const std::string& url : urls) Put(static_cast<Slot>(providers_.size()), url);
   }
   void Put(Slot slot, const std::string& url) {
-    if (slot >= providers_.size() || providers_[slot] == nullptr) by_rank_.push_back(slot);
-    auto provider = std::make_shared<Provider>();
-    provider->slot = slot;
-    provider->original = Parse(url);
+    if (slot >= providers_.size() || !providers_[slot].listed()) by_rank_.push_back(slot);
     // Nothing of the effective url may reach a rule.
-    provider->effective = Parse("dubbo://effective:1/none?region=effective");
-    provider->address = provider->original.parts().Address();
-    providers_.Set(slot, std::move(provider));
+    providers_.Set(slot, {Parse(url), Parse("dubbo://effective:1/none?region=effective")});
     all_.Add(slot);
   }
   void Take(Slot slot) {
-    if (slot >= providers_.size() || providers_[slot] == nullptr) return;
-    providers_.Set(slot, nullptr);
+    if (slot >= providers_.size() || !providers_[slot].listed()) return;
+    providers_.Set(slot, {});
     std::erase(by_rank_, slot);
     all_.Remove(slot);
   }

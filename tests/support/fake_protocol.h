@@ -21,7 +21,7 @@ class FakeProtocol final : public Protocol {
   class FakeInvoker final : public Invoker {
    public:
     FakeInvoker(FakeProtocol& owner, Url url, Availability report)
-        : owner_(owner), url_(std::move(url)), address_(url_.parts().Address()), report_(std::move(report)) {}
+        : owner_(owner), url_(std::move(url)), address_(url_.Address()), report_(std::move(report)) {}
     ~FakeInvoker() override {
       poison_ = 0xdead;
       ++owner_.deleted;
@@ -56,7 +56,7 @@ class FakeProtocol final : public Protocol {
 
   absl::StatusOr<std::unique_ptr<Invoker>> Refer(const Url& effective, Availability report) override {
     ++referred;
-    const std::string address = effective.parts().Address();
+    const std::string address = effective.Address();
     if (failing.contains(address)) return absl::UnavailableError("refused by the test");
     if (throwing.contains(address)) throw std::runtime_error("thrown by the test");
     reports[address] = report;

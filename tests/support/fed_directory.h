@@ -71,7 +71,8 @@ class FedDirectory {
     return plans == nullptr ? nullptr : plans->Find(key);
   }
 
-  const Provider& ProviderIn(Slot slot) const { return *snapshot().table->providers[slot]; }
+  const Provider& ProviderIn(Slot slot) const { return snapshot().table->providers[slot]; }
+  ProviderId IdIn(Slot slot) const { return snapshot().table->states[slot]->id(); }
   FakeProtocol::FakeInvoker& InvokerIn(Slot slot) const {
     return static_cast<FakeProtocol::FakeInvoker&>(snapshot().table->states[slot]->invoker());
   }

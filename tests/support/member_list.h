@@ -51,12 +51,9 @@ class MemberList {
     absl::StatusOr<Url> parsed = Url::Parse(url, *pool_);
     if (!parsed.ok()) throw std::runtime_error(std::string(parsed.status().message()));
     auto provider = std::make_unique<Provider>();
-    provider->slot = static_cast<Slot>(slot);
-    provider->id = static_cast<ProviderId>(slot + 1);
     provider->original = provider->effective = *parsed;
-    provider->address = parsed->parts().Address();
-    states_.push_back(new InvokerState(provider->id, std::make_unique<Nobody>()));
-    members_.push_back({provider->slot, provider.get(), states_.back(), EffectiveWeight(provider->effective, method, kNowMs)});
+    states_.push_back(new InvokerState(static_cast<ProviderId>(slot + 1), std::make_unique<Nobody>()));
+    members_.push_back({static_cast<Slot>(slot), provider.get(), states_.back(), EffectiveWeight(provider->effective, method, kNowMs)});
     providers_.push_back(std::move(provider));
   }
   // The provider that always has this number, with a weight.

@@ -167,12 +167,11 @@ TEST(UrlPropertyTest, ThePoolReturnsToTheLiveCountAfterASweep) {
     }
     EXPECT_EQ(pool.sizes().entries, texts.size());
     EXPECT_EQ(pool.sizes().in_use, texts.size());
-    EXPECT_LE(pool.sizes().addresses, distinct.size());
-    EXPECT_LE(pool.sizes().params, distinct.size());
+    EXPECT_LE(pool.sizes().common, distinct.size());
     live.clear();
     distinct.clear();
     pool.Sweep();
-    EXPECT_EQ(pool.sizes().entries + pool.sizes().addresses + pool.sizes().params, 0u);
+    EXPECT_EQ(pool.sizes().entries + pool.sizes().common, 0u);
   }
 }
 

@@ -77,8 +77,7 @@ TEST(UrlTest, ACacheFilesTextAndAZnodeNameAreOneUrl) {
   const Url a = *Url::Parse(decoded, pool);
   const Url b = *Url::Parse(PercentEncode(decoded), pool);
   EXPECT_EQ(a, b);
-  EXPECT_EQ(pool.sizes().addresses, 1u);
-  EXPECT_EQ(pool.sizes().params, 1u);
+  EXPECT_EQ(pool.sizes().common, 1u);
 }
 
 TEST(UrlTest, UrlsOfTwoPoolsCompareByContent) {
@@ -104,6 +103,52 @@ TEST(UrlTest, EditedPartsComeBackAsTheUrlTheySay) {
   EXPECT_EQ(Url::Of(original.parts(), pool), original);
 }
 
+TEST(UrlTest, TextsOfAnySizeComeBack) {
+  UrlPool pool;
+  for (const std::size_t size : {0u, 1u, 126u, 127u, 128u, 129u, 16382u, 16383u, 16384u, 100'000u}) {
+    SCOPED_TRACE(size);
+    UrlParts parts;
+    parts.protocol = "d";
+    parts.host = std::string(size, 'h');
+    parts.port = 1;
+    parts.params.insert_or_assign("timestamp", std::string(size, '7'));
+    if (size % 2 == 0) parts.params.insert_or_assign("pid", std::string(size, 'p'));
+    const Url url = Url::Of(parts, pool);
+    EXPECT_EQ(url.parts(), parts);
+    EXPECT_EQ(url.Param("timestamp"), std::string(size, '7'));
+    EXPECT_EQ(url.Param("pid"), size % 2 == 0 ? std::string(size, 'p') : "");
+    EXPECT_EQ(url.host(), std::string(size, 'h'));
+  }
+  UrlParts nothing;
+  EXPECT_EQ(Url::Of(nothing, pool).parts(), nothing) << "absent is not empty";
+}
+
+TEST(UrlTest, OneAddressInTwoSpellingsIsOneUrl) {
+  UrlPool pool;
+  const auto parse = [&](const char* text) { return *Url::Parse(text, pool); };
+  const Url url = parse("d://[2001:db8:0::1]:1/p");
+  EXPECT_EQ(url, parse("d://[2001:DB8::1]:1/p"));
+  EXPECT_EQ(url.Hash(), parse("d://[2001:DB8::1]:1/p").Hash());
+  EXPECT_FALSE(url == parse("d://[2001:db8::2]:1/p"));
+  EXPECT_FALSE(url == parse("d://[2001:db8::1]:2/p"));
+}
+
+TEST(UrlTest, AnEditedUrlSharesWhatItsEditorLeft) {
+  UrlPool pool;
+  const Url original = *Url::Parse(ProviderText(1), pool);
+  UrlParts parts = original.parts();
+  parts.params.insert_or_assign("weight", "7");
+  const Url heavier = original.Edited(parts, pool);
+  EXPECT_EQ(heavier.Param("weight"), "7");
+  EXPECT_EQ(heavier.host().data(), original.host().data()) << "the very same text";
+  parts.params.insert_or_assign("timestamp", "5");
+  const Url later = original.Edited(parts, pool);
+  EXPECT_EQ(later.timestamp_ms(), 5);
+  EXPECT_EQ(later, heavier);
+  EXPECT_FALSE(later.Is(heavier));
+  EXPECT_EQ(later.host(), original.host());
+}
+
 TEST(UrlPoolTest, ErrorsAreNotKept) {
   UrlPool pool;
   EXPECT_FALSE(pool.Parse("d://h:x").ok());
@@ -115,8 +160,7 @@ TEST(UrlPoolTest, ProvidersOfAServiceShareTheirParameters) {
   std::vector<Url> urls;
   for (int i = 0; i < 500; ++i) urls.push_back(*pool.Parse(ProviderText(i, i)));
   EXPECT_EQ(pool.sizes().entries, 500u);
-  EXPECT_EQ(pool.sizes().addresses, 500u);
-  EXPECT_EQ(pool.sizes().params, 1u);
+  EXPECT_EQ(pool.sizes().common, 1u);
   EXPECT_EQ(pool.sizes().in_use, 500u);
   EXPECT_EQ(urls[7].parts().Find("interface"), urls[400].parts().Find("interface")) << "the very same text";
 }
@@ -138,8 +182,7 @@ TEST(UrlPoolTest, AnUnusedEntryIsKeptForAWhile) {
   clock.Advance(minutes(5));
   EXPECT_EQ(pool.Sweep(), 1u);
   EXPECT_EQ(pool.sizes().entries, 0u);
-  EXPECT_EQ(pool.sizes().addresses, 0u);
-  EXPECT_EQ(pool.sizes().params, 0u);
+  EXPECT_EQ(pool.sizes().common, 0u);
 }
 
 TEST(UrlPoolTest, AUrlOutlivesItsPool) {
@@ -162,8 +205,7 @@ TEST(UrlPoolTest, DubboIssue7143ThePoolReturnsToTheLiveCount) {
   }
   pool.Sweep();
   EXPECT_EQ(pool.sizes().entries, 1u);
-  EXPECT_EQ(pool.sizes().addresses, 1u);
-  EXPECT_EQ(pool.sizes().params, 1u);
+  EXPECT_EQ(pool.sizes().common, 1u);
   EXPECT_EQ(*pool.Parse(PercentEncode(ProviderText(0))), stays);
 }
 
