@@ -74,7 +74,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   if (!file.ok() || ::fstat(file.get(), &about) != 0) return Failed("reading", path);
   if (!S_ISREG(about.st_mode)) return absl::InvalidArgumentError("it is no file");
   if (static_cast<std::size_t>(about.st_size) > kMostBytes) {
-    return absl::InvalidArgumentError(absl::StrCat("it has ", about.st_size, " bytes, more than ", kMostBytes));
+    return absl::InvalidArgumentError(
+        absl::StrCat("it has ", about.st_size, " bytes, more than ", kMostBytes));
   }
   std::string text(static_cast<std::size_t>(about.st_size), '\0');
   std::size_t have = 0;
@@ -120,12 +121,14 @@ absl::StatusOr<Properties> ReadText(std::string_view text) {
     const std::size_t end = text.rfind(kEndMark);
     if (end == std::string_view::npos || text.substr(end) != EndLine(text.substr(0, end))) {
       return absl::InvalidArgumentError(
-          "it was cut or changed after it was written; to use it as it is, delete the lines that begin with #Fairlead");
+          "it was cut or changed after it was written; to use it as it is, delete the lines that begin with "
+          "#Fairlead");
     }
   }
   absl::StatusOr<Properties> entries = ParseProperties(text);
   // What is left of a file that was cut early.
-  if (entries.ok() && entries->empty() && OwnerIn(text).empty()) return absl::InvalidArgumentError("it has no lists");
+  if (entries.ok() && entries->empty() && OwnerIn(text).empty())
+    return absl::InvalidArgumentError("it has no lists");
   return entries;
 }
 
@@ -155,8 +158,8 @@ class CacheFile::Lock {
   // The name still leads to what is locked. Dubbo 3 deletes lock files that others hold.
   bool Stands() const {
     struct stat held, named;
-    return ::fstat(file_.get(), &held) == 0 && ::stat(path_.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
-           held.st_ino == named.st_ino;
+    return ::fstat(file_.get(), &held) == 0 && ::stat(path_.c_str(), &named) == 0 &&
+           held.st_dev == named.st_dev && held.st_ino == named.st_ino;
   }
 
  private:
@@ -206,7 +209,8 @@ std::optional<CacheFile::Loaded> CacheFile::Load(std::vector<std::string>& remar
     const absl::StatusOr<std::string> text = ReadFile(file.path);
     absl::StatusOr<Properties> entries = text.ok() ? ReadText(*text) : text.status();
     if (!entries.ok()) {
-      remarks.push_back(absl::StrCat("the list cache file ", file.path, " is ignored: ", entries.status().message()));
+      remarks.push_back(
+          absl::StrCat("the list cache file ", file.path, " is ignored: ", entries.status().message()));
       continue;
     }
     const std::string_view owner = OwnerIn(*text);
@@ -231,8 +235,9 @@ absl::Status CacheFile::Acquire() {
     path_ = path;
     return absl::OkStatus();
   }
-  return absl::UnavailableError(absl::StrCat(name_, " and ", kMostFiles - 1,
-                                             " numbered files beside it are locked by others, or another registry's"));
+  return absl::UnavailableError(
+      absl::StrCat(name_, " and ", kMostFiles - 1,
+                   " numbered files beside it are locked by others, or another registry's"));
 }
 
 absl::StatusOr<bool> CacheFile::Write(const CacheContent& content, std::string_view header) {
@@ -275,8 +280,8 @@ std::string JavaDate(std::int64_t seconds) {
   std::tm utc = {};
   ::gmtime_r(&time, &utc);
   char text[64];
-  std::snprintf(text, sizeof text, "%s %s %02d %02d:%02d:%02d UTC %d", kDays[utc.tm_wday], kMonths[utc.tm_mon], utc.tm_mday,
-                utc.tm_hour, utc.tm_min, utc.tm_sec, utc.tm_year + 1900);
+  std::snprintf(text, sizeof text, "%s %s %02d %02d:%02d:%02d UTC %d", kDays[utc.tm_wday],
+                kMonths[utc.tm_mon], utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, utc.tm_year + 1900);
   return text;
 }
 

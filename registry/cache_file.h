@@ -18,16 +18,18 @@ namespace fairlead::internal {
 
 // What one key of the file stands for.
 struct CacheEntry {
-  std::shared_ptr<const std::string> text;  // that was read, of the categories that `lists` does not have; may be null
-  std::vector<KnownLists> lists;            // that subscriptions were told
+  std::shared_ptr<const std::string>
+      text;                       // that was read, of the categories that `lists` does not have; may be null
+  std::vector<KnownLists> lists;  // that subscriptions were told
 };
 using CacheContent = std::map<std::string, CacheEntry>;
 
 // The list cache of a registry on disk: a file in Dubbo's format, which Dubbo reads too.
 //
 // Processes that use the same name do not disturb each other: each holds the lock of the file that it writes,
-// `<name>.lock`, for as long as it lives; who finds it held takes `<name>.1`, `<name>.2` ... A file that another
-// registry's lists are in (its third line says whose they are; Dubbo's files do not) is left alone like a held one.
+// `<name>.lock`, for as long as it lives; who finds it held takes `<name>.1`, `<name>.2` ... A file that
+// another registry's lists are in (its third line says whose they are; Dubbo's files do not) is left alone
+// like a held one.
 //
 // Our own files end with a checksum of all before it, so that a file that was cut or changed is known; one
 // without our mark must at least be free of zero bytes and end with a line end.
@@ -49,11 +51,13 @@ class CacheFile {
   // The newest readable file among the name and its numbered ones. `remarks` on those that are not readable.
   std::optional<Loaded> Load(std::vector<std::string>& remarks);
 
-  // Takes a lock when none is held, making directories as needed (mode 0700). kUnavailable names path and error.
+  // Takes a lock when none is held, making directories as needed (mode 0700). kUnavailable names path and
+  // error.
   absl::Status Acquire();
 
-  // Replaces the file at once: who reads or crashes meanwhile sees the old one or the new one. Mode 0600. `header` is
-  // the time, in Java's form. True when it was written, false when the file says the same already.
+  // Replaces the file at once: who reads or crashes meanwhile sees the old one or the new one. Mode 0600.
+  // `header` is the time, in Java's form. True when it was written, false when the file says the same
+  // already.
   absl::StatusOr<bool> Write(const CacheContent& content, std::string_view header);
 
   // Where Write writes; empty before Acquire.

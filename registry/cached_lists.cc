@@ -31,9 +31,8 @@ bool IsControl(char c) { return static_cast<unsigned char>(c) <= ' '; }
 
 // Would `text`, printed, be read as something else? `special` are the letters that end this part of a url.
 bool Breaks(std::string_view text, std::string_view special) {
-  return std::any_of(text.begin(), text.end(), [special](char c) {
-    return IsControl(c) || special.find(c) != std::string_view::npos;
-  });
+  return std::any_of(text.begin(), text.end(),
+                     [special](char c) { return IsControl(c) || special.find(c) != std::string_view::npos; });
 }
 
 constexpr std::string_view kInUser = ":/?#", kInPath = "?#", kInKey = "=&;", kInValue = "&;";
@@ -75,7 +74,9 @@ UrlParts Rewritten(const UrlParts& url, Field field, Params params) {
   return out;
 }
 
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80; }
+bool IsLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+}
 
 // The lists that subscriptions have of one category, as one. Null: none is known.
 void AppendCategory(const std::vector<KnownLists>& subscriptions, std::size_t category, std::string& out) {
@@ -109,8 +110,6 @@ std::string CacheKey(std::string_view service_key) {
   return dubbos ? std::string(service_key) : absl::StrCat(ToAbsl(kOwnKey), ToAbsl(service_key));
 }
 
-bool IsCacheKeyOf(std::string_view file_key, std::string_view service_key) { return file_key == CacheKey(service_key); }
-
 std::string CachedText(const UrlParts& url) {
   UrlParts safe = url;
   safe.password.reset();
@@ -127,7 +126,9 @@ absl::StatusOr<Url> ParseCached(std::string_view text, UrlPool& pool) {
   if (text.find(kEscaped) == std::string_view::npos) return pool.Parse(text);
   FAIRLEAD_ASSIGN_OR_RETURN(UrlParts parts, UrlParts::Parse(text));
   if (parts.params.erase(kEscaped) == 0) return pool.Parse(text);
-  const auto plain = [](std::string_view escaped) { return PercentDecode(escaped).value_or(std::string(escaped)); };
+  const auto plain = [](std::string_view escaped) {
+    return PercentDecode(escaped).value_or(std::string(escaped));
+  };
   parts = Rewritten(
       parts, [&](std::string_view field, std::string_view) { return plain(field); },
       [&](std::string_view key, std::string_view value, UrlParts::Params& to) {
@@ -200,8 +201,8 @@ std::string DefaultCacheFile(const Url& registry, std::string_view home, std::st
   if (application.empty()) application = "null";
   std::string address = registry.parts().Address();
   std::replace(address.begin(), address.end(), ':', '-');
-  std::string name =
-      absl::StrCat("dubbo-registry-", ToAbsl(registry.Param("application", application)), "-", address, ".cache");
+  std::string name = absl::StrCat("dubbo-registry-", ToAbsl(registry.Param("application", application)), "-",
+                                  address, ".cache");
   std::replace(name.begin(), name.end(), '/', '-');
   return absl::StrCat(ToAbsl(home), "/.dubbo/", name);
 }

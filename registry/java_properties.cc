@@ -71,9 +71,9 @@ class LogicalLines {
 
   std::optional<std::string> Next() {
     std::string line;
-    bool at_start = true;      // of a natural line: blanks are skipped
-    bool continued = false;    // ... of one that continues a logical line: a line end is none to skip
-    bool escapes = false;      // after an odd number of backslashes
+    bool at_start = true;    // of a natural line: blanks are skipped
+    bool continued = false;  // ... of one that continues a logical line: a line end is none to skip
+    bool escapes = false;    // after an odd number of backslashes
     while (at_ < text_.size()) {
       const char c = text_[at_++];
       if (at_start) {
@@ -185,7 +185,8 @@ void AppendEscaped(std::string_view text, bool is_key, std::string& out) {
     if (c >= 0x80) {
       const int more = c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
       char32_t point = c & (0x3fu >> more);
-      for (int k = 1; k <= more; ++k) point = (point << 6) | (static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]) & 0x3fu);
+      for (int k = 1; k <= more; ++k)
+        point = (point << 6) | (static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]) & 0x3fu);
       if (point < 0x10000) {
         append_unit(point);
       } else {
@@ -200,10 +201,18 @@ void AppendEscaped(std::string_view text, bool is_key, std::string& out) {
         if (is_key || i == 0) out += '\\';
         out += ' ';
         break;
-      case '\t': out += "\\t"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\f': out += "\\f"; break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\f':
+        out += "\\f";
+        break;
       case '\\':
       case '=':
       case ':':
@@ -233,8 +242,8 @@ absl::StatusOr<Properties> ParseProperties(std::string_view latin1) {
     const Split split = SplitLine(text);
     std::string key, value;
     if (!Unescape(text.substr(0, split.key_end), key) || !Unescape(text.substr(split.value), value)) {
-      return absl::InvalidArgumentError(absl::StrCat("properties: the line that ends at offset ", lines.offset(),
-                                                     " has a \\u without four hex digits"));
+      return absl::InvalidArgumentError(absl::StrCat("properties: the line that ends at offset ",
+                                                     lines.offset(), " has a \\u without four hex digits"));
     }
     all.insert_or_assign(std::move(key), std::move(value));
   }

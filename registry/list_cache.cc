@@ -37,6 +37,7 @@ ListCache::ListCache(RegistryEnvironment& env, std::string path)
     : env_(env),
       name_(std::move(path)),
       file_(std::make_shared<CacheFile>(name_, Owner(env.options))),
+      origin_(name_),
       backoff_(kRetryFirst, kRetryFirst, kRetryLongest) {}
 
 // Runs `then` with what `work` returned, unless the registry is gone.
@@ -96,8 +97,9 @@ CachedLists ListCache::Find(const Url& consumer) {
   if (entry.text != nullptr) absl::StrAppend(&value, " ", *entry.text);
   CachedLists found = ReadCachedValue(value, consumer, *env_.context.pool);
   if (found.unreadable > 0) {
-    env_.context.log->Warn("FL-1-8", service,
-                           absl::StrCat(found.unreadable, " entries in the list cache file are no urls; they are skipped"));
+    env_.context.log->Warn(
+        "FL-1-8", service,
+        absl::StrCat(found.unreadable, " entries in the list cache file are no urls; they are skipped"));
   }
   return found;
 }
@@ -124,7 +126,8 @@ void ListCache::Learn(KnownLists known) {
 void ListCache::Forget(const Url& consumer) {
   const auto at = content_.find(CacheKey(consumer.ServiceKey()));
   if (at == content_.end() || at->second.lists.size() < 2) return;
-  if (std::erase_if(at->second.lists, [&](const KnownLists& one) { return one.consumer == consumer; }) > 0) Changed();
+  if (std::erase_if(at->second.lists, [&](const KnownLists& one) { return one.consumer == consumer; }) > 0)
+    Changed();
 }
 
 void ListCache::Changed() {
@@ -133,7 +136,8 @@ void ListCache::Changed() {
 }
 
 void ListCache::Schedule() {
-  const std::chrono::nanoseconds wait = backoff_.attempts() > 0 ? backoff_.Next(env_.random) : env_.options.file_interval;
+  const std::chrono::nanoseconds wait =
+      backoff_.attempts() > 0 ? backoff_.Next(env_.random) : env_.options.file_interval;
   timer_ = env_.After(wait, [this] {
     timer_.Cancel();
     Write();
@@ -153,7 +157,8 @@ void ListCache::Write() {
 
 // Takes what is known now along; lists are shared, not copied.
 absl::AnyInvocable<ListCache::Written(CacheFile&)> ListCache::WriteJob() const {
-  const auto now = std::chrono::duration_cast<std::chrono::seconds>(env_.context.clock->SystemNow().time_since_epoch());
+  const auto now =
+      std::chrono::duration_cast<std::chrono::seconds>(env_.context.clock->SystemNow().time_since_epoch());
   return [content = content_, date = JavaDate(now.count())](CacheFile& file) {
     absl::Status status = file.Write(content, date).status();
     return Written{std::move(status), file.path()};
@@ -179,10 +184,11 @@ void ListCache::Flush(absl::AnyInvocable<void()> done) {
          [this, keep = env_.self.lock(), done = std::move(done)](int) mutable {
            timer_.Cancel();
            if (!dirty_) return done();
-           OnDisk(WriteJob(), [this, keep = std::move(keep), done = std::move(done)](const Written& written) mutable {
-             OnWritten(written);
-             done();
-           });
+           OnDisk(WriteJob(),
+                  [this, keep = std::move(keep), done = std::move(done)](const Written& written) mutable {
+                    OnWritten(written);
+                    done();
+                  });
          });
 }
 

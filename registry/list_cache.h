@@ -17,12 +17,14 @@
 
 namespace fairlead::internal {
 
-// What one registry's subscribers were last told, kept in a CacheFile across restarts, so that a process that starts
-// while the registry is down has something to go by. Whatever is wrong with the file is a warning, never an error.
+// What one registry's subscribers were last told, kept in a CacheFile across restarts, so that a process that
+// starts while the registry is down has something to go by. Whatever is wrong with the file is a warning,
+// never an error.
 //
-// The file is read once, at Start, and written `file.interval` after something changed that it does not have yet, so
-// that a burst makes one write; a failed write is tried again with back-off. The disk is only touched on
-// RegistryContext::file_executor. Services that nobody subscribes any more keep their lists. REQUIRES: executor.
+// The file is read once, at Start, and written `file.interval` after something changed that it does not have
+// yet, so that a burst makes one write; a failed write is tried again with back-off. The disk is only touched
+// on RegistryContext::file_executor. Services that nobody subscribes any more keep their lists. REQUIRES:
+// executor.
 class ListCache {
  public:
   ListCache(RegistryEnvironment& env, std::string path);
@@ -39,11 +41,11 @@ class ListCache {
   // The subscription ended. Its lists stay when they are the only ones of their service.
   void Forget(const Url& consumer);
 
-  // Writes what is not written yet, then calls `done`, whether that went well or not. The registry lives until then.
-  // The last call.
+  // Writes what is not written yet, then calls `done`, whether that went well or not. The registry lives
+  // until then. The last call.
   void Flush(absl::AnyInvocable<void()> done);
 
-  // The file that was read and when it was written; empty when there was none.
+  // The file that was read and when it was written; when none was, what it would be called.
   const std::string& origin() const { return origin_; }
   // The file that is written; empty before the first write and after a failed one.
   const std::string& path() const { return path_; }
@@ -70,7 +72,7 @@ class ListCache {
   CacheContent content_;
   std::string origin_, path_;
   bool loaded_ = false;
-  bool dirty_ = false;    // not written and not being written
+  bool dirty_ = false;  // not written and not being written
   bool writing_ = false;
   Timer timer_;
   Backoff backoff_;

@@ -60,7 +60,7 @@ void RegisterListCacheKinds(KindTable& kinds) {
             }));
   kinds.Add("registry.registry_cache_file_name", ExactKind(FileName));
   kinds.Add("registry.cache_key_lookup", ExactKind([](const Case& c) {
-              return Json(internal::IsCacheKeyOf(c.in.at("file_key").get<std::string>(), c.in.at("service_key").get<std::string>()));
+              return Json(internal::CacheKey(c.in.at("service_key").get<std::string>()) == c.in.at("file_key").get<std::string>());
             }));
 }
 
