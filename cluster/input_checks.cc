@@ -72,7 +72,8 @@ constexpr ParameterRule kConsumerRules[] = {
     IntRule("leastactive.exact", "16"),
     IntRule("roundrobin.cap", "4096"),
 };
-constexpr ParameterRule kRegistryRules[] = {BoolRule(names::kCheck), BoolRule("simplified")};
+constexpr ParameterRule kRegistryRules[] = {BoolRule(names::kCheck), BoolRule("simplified"), BoolRule("file-cache"),
+                                             BoolRule("file.cache"), BoolRule("save.file")};
 constexpr ParameterRule kProviderRules[] = {
     BoolRule(names::kCheck),
     BoolRule("register"),

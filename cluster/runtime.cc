@@ -1,8 +1,10 @@
 #include "fairlead/cluster/runtime.h"
 
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <future>
 #include <map>
 #include <random>
@@ -17,6 +19,7 @@
 #include "fairlead/cluster/local_address.h"
 #include "fairlead/directory/policy_parameters.h"
 #include "fairlead/directory/registry_directory.h"
+#include "fairlead/registry/cached_lists.h"
 #include "fairlead/registry/failback_registry.h"
 #include "fairlead/registry/registry_key.h"
 #include "fairlead/registry/registry_options.h"
@@ -36,8 +39,25 @@ constexpr milliseconds kSweepPeriod{60000};
 constexpr milliseconds kGoodbye{2000};
 
 // What a connection is made with, so that a later url of the same registry has no say in it.
-constexpr std::string_view kConnectionParameters[] = {"session",       "retry.period",  "retry.times",
-                                                      "missing.grace", "resync.period", "delay-notification"};
+constexpr std::string_view kConnectionParameters[] = {
+    "session",   "retry.period", "retry.times",   "missing.grace", "resync.period", "delay-notification", "file",
+    "file.wait", "file-cache",   "file.interval", "file.cache",    "save.file"};
+
+// The user's directory, as Java's user.home; empty when there is none.
+std::string HomeDirectory() {
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') return home;
+  struct passwd entry;
+  struct passwd* found = nullptr;
+  char buffer[4096];
+  if (getpwuid_r(getuid(), &entry, buffer, sizeof buffer, &found) != 0 || found == nullptr) return {};
+  return found->pw_dir;
+}
+
+// What `text`, a consumer's or provider's url, says of its application.
+std::string ApplicationIn(const std::string& text) {
+  const absl::StatusOr<UrlParts> parts = UrlParts::Parse(text);
+  return parts.ok() ? std::string(parts->Param("application")) : std::string();
+}
 
 using Referred = absl::AnyInvocable<void(absl::StatusOr<std::shared_ptr<Directory>>)>;
 
@@ -46,8 +66,8 @@ using Referred = absl::AnyInvocable<void(absl::StatusOr<std::shared_ptr<Director
 // All state, on the executor. Lives as long as the Runtime, a directory or a queued task needs it.
 class Runtime::Core : public std::enable_shared_from_this<Core> {
  public:
-  explicit Core(Options options)
-      : options_(std::move(options)), pool_(*options_.clock), log_(options_.log, *options_.clock) {}
+  Core(Options options, bool own_thread)
+      : options_(std::move(options)), own_thread_(own_thread), pool_(*options_.clock), log_(options_.log, *options_.clock) {}
 
   const std::shared_ptr<Executor>& executor() const { return options_.executor; }
 
@@ -71,7 +91,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     if (protocol == nullptr) {
       return done(absl::InvalidArgumentError("Refer needs a Protocol; give the object that makes your connections"));
     }
-    absl::StatusOr<Access> access = Acquire(registry_text);
+    absl::StatusOr<Access> access = Acquire(registry_text, consumer_text);
     if (!access.ok()) return done(access.status());
     absl::StatusOr<Url> consumer = CompleteConsumer(consumer_text, access->url);
     if (!consumer.ok()) return done(consumer.status());
@@ -124,7 +144,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
 
   void Register(const std::string& registry_text, const std::string& provider_text,
                 absl::AnyInvocable<void(absl::StatusOr<Registration>)> done) {
-    absl::StatusOr<Access> access = Acquire(registry_text);
+    absl::StatusOr<Access> access = Acquire(registry_text, provider_text);
     if (!access.ok()) return done(access.status());
     absl::StatusOr<UrlParts> parts = UrlParts::Parse(provider_text);
     if (!parts.ok()) return done(parts.status());
@@ -194,6 +214,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     references_.clear();
     registries_.clear();
     closing_.clear();
+    if (file_thread_ != nullptr) file_thread_->Stop();
   }
 
  private:
@@ -220,7 +241,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
   };
 
   // One registry for each address, credentials and group, as in Dubbo, and list of backups. A path says nothing.
-  absl::StatusOr<Access> Acquire(const std::string& text) {
+  // `caller` is the url of who asks, whose application may name the cache file.
+  absl::StatusOr<Access> Acquire(const std::string& text, const std::string& caller) {
     if (closed_) return absl::CancelledError("the runtime was shut down");
     absl::StatusOr<UrlParts> parts = ParseLenient(text);
     if (!parts.ok()) return parts.status();
@@ -251,6 +273,11 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     context.pool = &pool_;
     context.log = &log_;
     context.seed = Mix64(options_.seed + registries_.size());
+    context.cache_file = options_.cache_file;
+    if (const std::string home = HomeDirectory(); context.cache_file.empty() && (*factory)->CachesByDefault() && !home.empty()) {
+      context.cache_file = internal::DefaultCacheFile(url, home, ApplicationIn(caller));
+    }
+    if (!internal::CacheFilePath(url, context.cache_file).empty()) context.file_executor = FileExecutor();
     auto backend = (*factory)->Create(url, context);
     if (!backend.ok()) return backend.status();
     access.registry = Hold(new Entry{url, FailbackRegistry::Create(url, *std::move(backend), context)},
@@ -260,6 +287,13 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
                            });
     registries_[key] = access.registry;
     return access;
+  }
+
+  // Null: the control plane's own.
+  std::shared_ptr<Executor> FileExecutor() {
+    if (options_.file_executor != nullptr || !own_thread_) return options_.file_executor;
+    if (file_thread_ == nullptr) file_thread_ = MakeThreadExecutor("fairlead-file");
+    return file_thread_;
   }
 
   void WarnOfOtherConnection(const std::string& address, const Url& first, const Url& later) {
@@ -434,6 +468,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
   }
 
   Options options_;
+  const bool own_thread_;  // of the executor
+  std::shared_ptr<Executor> file_thread_;  // while there is something to do for one
   UrlPool pool_;
   Logger log_;
   std::map<std::string, std::weak_ptr<Entry>> registries_;
@@ -458,7 +494,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(Options options) {
     std::random_device entropy;
     options.seed = (std::uint64_t{entropy()} << 32) | entropy();
   }
-  auto core = std::make_shared<Core>(std::move(options));
+  auto core = std::make_shared<Core>(std::move(options), own_thread);
   core->executor()->Post([core] { core->SweepLater(); });
   return std::unique_ptr<Runtime>(new Runtime(std::move(core), own_thread));
 }

@@ -36,6 +36,13 @@ struct Options {
   // to reach the registry.
   std::string local_address = {};
   Compat compat = Compat::kStrict;
+  // Where registries keep their last lists when their url has no `file` (see Runtime). Empty: where Dubbo does,
+  // `~/.dubbo/dubbo-registry-<application>-<address>.cache`. The same file may serve several registries: those after the
+  // first take `.1`, `.2` ...
+  std::string cache_file = {};
+  // Where such files are read and written. Default: a thread of its own, "fairlead-file"; when the host gave `executor`,
+  // that one, where a slow disk holds up the control plane, never a pick.
+  std::shared_ptr<Executor> file_executor = nullptr;
 };
 
 // A provider's place in the registry. Unregisters when destroyed, or at the Runtime's end. Move only.
@@ -65,7 +72,15 @@ class Registration {
 // Registry texts are urls, `zookeeper://10.0.0.1:2181?backup=10.0.0.2:2181`; the same address and group is
 // one session however often it is named. Of its parameters each call obeys those that are about calls, as its own
 // url has them: `check`, `timeout`, `accepts`, `simplified`; what is about the session (`session`, `retry.period` ...)
-// holds as the first url has it. Thread-safe. Callbacks run on the executor, one at a time, no lock
+// holds as the first url has it.
+//
+// List cache: what consumers were told of a service is kept in a file, in the format of Dubbo, which may read it and
+// whose own is read. When the registry does not answer within `file.wait` (2 000 ms), consumers go by that file: Refer
+// succeeds, picks work, Explain says so; the registry's lists replace it when they come, and providers that are in both
+// are not touched. A parameter `file` of the registry's url names the file, `file-cache=false` does without;
+// `memory://` has none unless it is named. The file has no passwords; providers that need one are connected anew.
+//
+// Thread-safe. Callbacks run on the executor, one at a time, no lock
 // held, and may call everything but the blocking forms (which answer kFailedPrecondition there).
 class Runtime {
  public:

@@ -36,12 +36,12 @@ RegistryDirectory::RegistryDirectory(DirectoryConfig config)
 void RegistryDirectory::Notify(Notification full) {
   // A first word of kUnknown is an answer too: there are children, and none can be read. Waiting would not help.
   told_ |= Bit(full.category);
-  if (full.category == Category::kProviders && full.kind == ListKind::kEmpty && why_empty_) {
+  if (full.category == Category::kProviders && full.kind == ListKind::kEmpty && !full.cached && why_empty_) {
     why_empty_([alive = weak_from_this()](std::string reason) {
       if (const auto self = alive.lock()) self->updater_->SetEmptyReason(std::move(reason));
     });
   }
-  updater_->Set(full.category, full.kind, std::move(full.urls), std::move(full.unreadable));
+  updater_->Set(full.category, full.kind, std::move(full.urls), std::move(full.unreadable), full.cached);
   if (updater_->open()) return;
   if ((told_ & needed_) == needed_) {
     gate_ = Timer();

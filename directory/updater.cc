@@ -95,8 +95,10 @@ std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
   return updater;
 }
 
-void Updater::Set(Category category, ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable) {
+void Updater::Set(Category category, ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable,
+                  bool cached) {
   if (closed_) return;
+  cached_[static_cast<std::size_t>(category)] = cached;
   stale_[static_cast<std::size_t>(category)] = kind == ListKind::kUnknown;
   if (kind == ListKind::kUnknown) return Changed();
   if (kind == ListKind::kEmpty) urls.clear();
@@ -349,6 +351,10 @@ Endpoints::Made Updater::Make(const Url& original) {
 
 absl::Status Updater::EmptyStatus() const {
   const std::string service = Shortened(config_.consumer.ServiceKey());
+  if (endpoints_->listed() == 0 && cached_[static_cast<std::size_t>(Category::kProviders)]) {
+    return absl::UnavailableError(absl::StrCat("no provider of ", service,
+                                               " in the list cache file, and the registry has not answered yet"));
+  }
   if (endpoints_->listed() == 0 && stale_[static_cast<std::size_t>(Category::kProviders)]) {
     return absl::UnavailableError(absl::StrCat("no provider of ", service, ": none of the registry's entries can be read"));
   }
@@ -400,6 +406,12 @@ void Updater::Publish() {
     for (const std::string& text : *texts) input.skipped.push_back(Shortened(text, kMostSkippedBytes));
   }
   for (std::size_t i = 0; i < stale_.size(); ++i) {
+    if (cached_[i]) {
+      input.skipped.push_back(absl::StrCat("the registry has not answered yet; its ",
+                                           ToAbsl(CategoryName(static_cast<Category>(i))),
+                                           stale_[i] ? " are not known" : " are those of the list cache file"));
+      continue;
+    }
     if (!stale_[i]) continue;
     input.skipped.push_back(absl::StrCat("the registry cannot say its ", ToAbsl(CategoryName(static_cast<Category>(i))),
                                          " now; the last ones known are used"));

@@ -50,8 +50,10 @@ class Updater : public std::enable_shared_from_this<Updater> {
 
   const std::shared_ptr<DirectoryCore>& core() const { return core_; }
 
-  // The category's complete list. kUnknown keeps what is there. `unreadable` = its children that are no urls.
-  void Set(Category category, ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable = {});
+  // The category's complete list. kUnknown keeps what is there. `unreadable` = its children that are no urls; `cached`:
+  // the registry has not said so yet in this life.
+  void Set(Category category, ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable = {},
+           bool cached = false);
   // What Explain says of the registry is read again: config's `registry_state` and `unreadable`. Every publication does
   // so too; no table is built anew.
   void RegistryChanged();
@@ -95,7 +97,8 @@ class Updater : public std::enable_shared_from_this<Updater> {
   std::optional<std::vector<Url>> providers_;  // to be applied; then the endpoints have it
   std::vector<Url> rules_, overrides_;
   std::vector<std::string> unreadable_rules_, unreadable_overrides_;
-  std::array<bool, kCategoryCount> stale_{};  // by category: the registry could not say
+  std::array<bool, kCategoryCount> stale_{};   // by category: the registry could not say
+  std::array<bool, kCategoryCount> cached_{};  // by category: out of the list cache file
   bool providers_anew_ = false, rules_dirty_ = false, overrides_dirty_ = false;
   Url consumer_;  // with overrides
   Configurators configurators_;

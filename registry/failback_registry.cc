@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/registry/cached_lists.h"
+#include "fairlead/registry/list_cache.h"
 #include "fairlead/registry/lookup_table.h"
 #include "fairlead/registry/registration_table.h"
 #include "fairlead/registry/registry_environment.h"
@@ -39,8 +41,15 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
     }
   }
 
-  void Start() {
+  void Start(std::string cache_file) {
     env_.self = weak_from_this();
+    if (!cache_file.empty()) {
+      cache_ = std::make_unique<internal::ListCache>(env_, std::move(cache_file));
+      env_.cache = cache_.get();
+      cache_->Start([this] {
+        if (!env_.destroyed) subscriptions_.OnCacheLoaded();
+      });
+    }
     env_.backend->Start(env_.Guarded([this](RegistryBackend::Session session) { OnSession(session); }));
   }
 
@@ -80,14 +89,18 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
   void Rejoin();
   void StopBackend();
   void OnStopped();
+  void EndIfOver();
 
   internal::RegistryEnvironment env_;
+  std::unique_ptr<internal::ListCache> cache_;
   internal::RegistrationTable registrations_;
   internal::SubscriptionTable subscriptions_;
   internal::LookupTable lookups_;
   Timer rejoin_;
   Timer farewell_;
   bool stopping_ = false;
+  bool backend_stopped_ = false;
+  bool flushing_ = false;
   bool stopped_ = false;
   std::vector<Done> destroy_done_;
 };
@@ -145,6 +158,13 @@ void FailbackRegistry::Core::Destroy(Done done) {
   destroy_done_.push_back(std::move(done));
   if (std::exchange(env_.destroyed, true)) return;
   rejoin_.Cancel();
+  if (cache_ != nullptr) {
+    flushing_ = true;
+    cache_->Flush([this] {
+      flushing_ = false;
+      EndIfOver();
+    });
+  }
   lookups_.Destroy();
   subscriptions_.Destroy();
   // Stopping ends the session, and dynamic urls with it, so a registry that does not answer is not waited for
@@ -162,8 +182,14 @@ void FailbackRegistry::Core::StopBackend() {
 }
 
 void FailbackRegistry::Core::OnStopped() {
-  stopped_ = true;
+  backend_stopped_ = true;
   env_.connected = false;
+  EndIfOver();
+}
+
+void FailbackRegistry::Core::EndIfOver() {
+  if (!backend_stopped_ || flushing_) return;
+  stopped_ = true;
   // A task of its own, so that the last reference never ends, and the backend with it, inside the backend.
   env_.Post([this] {
     for (Done& done : std::exchange(destroy_done_, {})) env_.Answer(std::move(done), absl::OkStatus());
@@ -179,6 +205,8 @@ RegistryStatus FailbackRegistry::Core::status() const {
           .unacknowledged = registrations_.unacknowledged(),
           .subscriptions = subscriptions_.size(),
           .watches = watches.size(),
+          .cached = subscriptions_.cached(),
+          .cache_file = cache_ == nullptr ? std::string() : cache_->path(),
           .unreadable = watches.Unreadable(),
           .counters = env_.counters};
 }
@@ -196,6 +224,9 @@ std::string FailbackRegistry::Core::Describe() const {
   if (watches.unreadable_count() > 0) {
     absl::StrAppend(&text, ", ", watches.unreadable_count(), " children unreadable");
   }
+  if (const std::size_t cached = subscriptions_.cached(); cached > 0) {
+    absl::StrAppend(&text, ", ", cached, " served from ", cache_->origin());
+  }
   if (!env_.last_error.ok()) absl::StrAppend(&text, ", last error: ", env_.last_error.ToString());
   return text;
 }
@@ -203,8 +234,9 @@ std::string FailbackRegistry::Core::Describe() const {
 std::shared_ptr<FailbackRegistry> FailbackRegistry::Create(Url registry_url,
                                                            std::unique_ptr<RegistryBackend> backend,
                                                            RegistryContext context) {
+  std::string cache_file = internal::CacheFilePath(registry_url, context.cache_file);
   auto core = std::make_shared<Core>(registry_url, std::move(backend), std::move(context));
-  core->Start();
+  core->Start(std::move(cache_file));
   return std::shared_ptr<FailbackRegistry>(new FailbackRegistry(std::move(core)));
 }
 

@@ -34,6 +34,8 @@ struct RegistryStatus {
   std::size_t unacknowledged = 0;       // operations that the registry has not confirmed
   std::size_t subscriptions = 0;        // different consumer urls
   std::size_t watches = 0;              // (service, category) pairs watched
+  std::size_t cached = 0;               // services whose lists are those of the list cache file, for want of an answer
+  std::string cache_file;               // where lists are kept; empty: nowhere, or it cannot be written
   std::vector<std::string> unreadable;  // children skipped now: "service/category: child and reason"
   Counters counters;
 };
@@ -53,6 +55,11 @@ struct RegistryStatus {
 // vanishes is kUnknown for `missing.grace` (30 000), then kEmpty; one that was never there is kEmpty. As a
 // belt, every list is read again every `resync.period` (600 000, 0 = never). Sessions that come and go, and
 // unreadable children of their service, are told to listeners by OnRegistryChange.
+//
+// List cache. What subscriptions were told is kept in a file of Dubbo's format (registry/list_cache.h), unless
+// `file-cache=false`. A subscription that has no answer after `file.wait` (2 000), or whose first read fails, is told
+// what the file says, with Notification::cached, and check=true is content with that; the registry's answer is told when
+// it comes, also when it is the same.
 //
 // Dropping the last reference is Destroy: on the executor at once, elsewhere as its next task. Listener and
 // Done are called on the executor, from tasks of the registry, and may call every method or drop the

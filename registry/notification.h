@@ -26,6 +26,7 @@ struct Notification {
   // Of rules and overrides: the other children of the list, those that are no urls, each with the reason. Somebody may
   // have meant them to replace a url that is no longer here.
   std::vector<std::string> unreadable{};
+  bool cached = false;  // from the list cache file, as the registry has not answered yet; it will be told again
 };
 
 // Receives lists on the executor, in order, one call at a time. The first calls cover all subscribed

@@ -101,6 +101,10 @@ struct RegistryContext {
   UrlPool* pool = nullptr;
   Logger* log = nullptr;
   std::uint64_t seed = 0;
+  // Where the last lists are kept when the registry's url has no `file`; empty: nowhere.
+  std::string cache_file = {};
+  // Where that file is read and written, which may take as long as the disk likes. Null: `executor`.
+  std::shared_ptr<Executor> file_executor = nullptr;
 };
 
 // Makes the backend of a registry url's scheme ("zookeeper", "memory" ...). kInvalidArgument for a url it
@@ -109,6 +113,8 @@ class RegistryFactory {
  public:
   virtual ~RegistryFactory() = default;
   virtual std::string_view scheme() const = 0;
+  // Are lists of such a registry worth keeping in a file when nobody asked for one?
+  virtual bool CachesByDefault() const { return true; }
   virtual absl::StatusOr<std::unique_ptr<RegistryBackend>> Create(const Url& registry,
                                                                   const RegistryContext& context) = 0;
 };

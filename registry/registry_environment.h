@@ -19,12 +19,15 @@
 
 namespace fairlead::internal {
 
+class ListCache;
+
 // What the parts of one FailbackRegistry share: context, backend, session and the ways to call back. Owned by
 // the registry's shared state, whose lifetime `self` watches. REQUIRES: executor, for everything.
 struct RegistryEnvironment {
   RegistryContext context;
   RegistryOptions options;
   std::unique_ptr<RegistryBackend> backend;
+  ListCache* cache = nullptr;  // null: lists are kept nowhere
   std::weak_ptr<void> self;
   Random random;
   bool connected = false;  // a session lives and its link is up

@@ -41,6 +41,9 @@ absl::StatusOr<RegistryOptions> RegistryOptions::Parse(const Url& registry) {
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "retry.period", 1, options.retry_period));
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "missing.grace", 0, options.missing_grace));
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "resync.period", 0, options.resync_period));
+  FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "file.interval", 0, options.file_interval));
+  if (registry.BoolParam("save.file", false)) options.file_interval = std::chrono::milliseconds(0);
+  FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "file.wait", 0, options.file_wait));
   FAIRLEAD_ASSIGN_OR_RETURN(options.retry_times,
                             IntParam(registry.parts(), "retry.times", options.retry_times));
   if (!registry.Param("delay-notification").empty()) {

@@ -46,6 +46,11 @@ struct RegistryOptions : RegistryCallOptions {
   std::chrono::milliseconds resync_period{600000};
   // `delay-notification`: the given window, always that long.
   BurstWindow::Limits burst;
+  // How lists are kept in a file across restarts; where is CacheFilePath's to say.
+  // `file.interval`: a change is written this much later, with all that came meanwhile. `save.file=true`: at once.
+  std::chrono::milliseconds file_interval{500};
+  // `file.wait`: how long the registry has for its first answer before the lists in the file are used.
+  std::chrono::milliseconds file_wait{2000};
   // `group`: the root of what is stored.
   std::string group = "dubbo";
 

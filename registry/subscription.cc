@@ -13,7 +13,8 @@ Subscription::Subscription(WatchTable& watches, std::string service, Url consume
       categories_(std::move(categories)),
       versions_(versions) {}
 
-void Subscription::Start(absl::AnyInvocable<void()> on_news, absl::AnyInvocable<void()> on_unreadable) {
+void Subscription::Start(absl::AnyInvocable<void()> on_news, absl::AnyInvocable<void()> on_unreadable,
+                         absl::AnyInvocable<void(Category)> on_no_answer) {
   watching_ = true;
   for (const Category category : categories_) {
     const WatchedList& list = watches_.Acquire({service_, category}, *this);
@@ -23,11 +24,53 @@ void Subscription::Start(absl::AnyInvocable<void()> on_news, absl::AnyInvocable<
   }
   on_news_ = std::move(on_news);
   on_unreadable_ = std::move(on_unreadable);
+  on_no_answer_ = std::move(on_no_answer);
 }
 
 void Subscription::Stop() {
   if (!std::exchange(watching_, false)) return;
   for (const Category category : categories_) watches_.Release({service_, category}, *this);
+}
+
+bool Subscription::UseCached(const CachedLists& cached, std::optional<Category> only) {
+  std::vector<Category> open;
+  for (const Category category : categories_) {
+    if (awaits(category) && (!only || *only == category)) open.push_back(category);
+  }
+  const auto of = [&](Category category) -> const std::optional<CachedList>& {
+    return cached.lists[static_cast<std::size_t>(category)];
+  };
+  if (std::none_of(open.begin(), open.end(), [&](Category category) { return of(category).has_value(); })) return false;
+  for (const Category category : open) {
+    Slice& slice = slices_[static_cast<std::size_t>(category)];
+    Notification news{service_, category, ++versions_, ListKind::kUnknown, {}};
+    news.cached = true;
+    if (const std::optional<CachedList>& list = of(category)) {
+      news.kind = list->kind;
+      news.urls = list->urls;
+    }
+    if (news.kind == ListKind::kList) watches_.Expect({service_, category});
+    slice.current = std::make_shared<const Notification>(std::move(news));
+    if (slice.current->kind != ListKind::kUnknown) slice.known = slice.current;
+  }
+  on_news_();
+  return true;
+}
+
+bool Subscription::awaits_any() const {
+  return std::any_of(categories_.begin(), categories_.end(), [this](Category category) { return awaits(category); });
+}
+
+bool Subscription::uses_cached() const {
+  return std::any_of(categories_.begin(), categories_.end(), [this](Category category) {
+    return slice(category).current != nullptr && slice(category).current->cached;
+  });
+}
+
+KnownLists Subscription::known() const {
+  KnownLists known{consumer_, {}};
+  for (std::size_t i = 0; i < slices_.size(); ++i) known.lists[i] = slices_[i].known;
+  return known;
 }
 
 void Subscription::End() {
@@ -43,7 +86,7 @@ void Subscription::End() {
 
 void Subscription::OnList(const WatchedList& list, ListChange change) {
   Slice& slice = slices_[static_cast<std::size_t>(list.key.category)];
-  const bool first = slice.current == nullptr;
+  const bool first = !slice.answered;
   Publish(list, slice, (first || change == ListChange::kChildren) && Rematch(list, slice, first));
   if (change == ListChange::kChildren && list.children.unreadable_changed()) on_unreadable_();
 }
@@ -72,6 +115,7 @@ bool Subscription::Rematch(const WatchedList& list, Slice& slice, bool from_scra
 }
 
 void Subscription::Publish(const WatchedList& list, Slice& slice, bool children_changed) {
+  slice.answered = true;
   const auto counts = [](std::uint8_t mark) { return (mark & kCounts) != 0; };
   ListKind kind = list.kind;
   if (kind == ListKind::kList && std::none_of(slice.children.begin(), slice.children.end(), counts)) {
@@ -83,7 +127,7 @@ void Subscription::Publish(const WatchedList& list, Slice& slice, bool children_
       if (!child.foreign) unreadable.push_back(child.text);
     }
   }
-  if (slice.current != nullptr && slice.current->kind == kind &&
+  if (slice.current != nullptr && slice.current->kind == kind && !slice.current->cached &&
       (kind != ListKind::kList || (!children_changed && slice.current->unreadable == unreadable)))
     return;
   Notification news{service_, list.key.category, ++versions_, kind, {}, std::move(unreadable)};

@@ -4,9 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "fairlead/registry/cached_lists.h"
 #include "fairlead/registry/notification.h"
 #include "fairlead/registry/watch_table.h"
 #include "fairlead/url/url.h"
@@ -30,6 +32,7 @@ class Subscription final : public ListWatcher {
 
    private:
     friend class Subscription;
+    bool answered = false;               // by the registry
     std::vector<std::uint8_t> children;  // of the list, by index: kMatches, kCounts
   };
 
@@ -38,14 +41,25 @@ class Subscription final : public ListWatcher {
                std::uint64_t& versions);
 
   // Begins to watch. `on_news` is called, never from within Start, after a slice changed, `on_unreadable` after
-  // the children that cannot be read became others.
-  void Start(absl::AnyInvocable<void()> on_news, absl::AnyInvocable<void()> on_unreadable);
+  // the children that cannot be read became others, `on_no_answer` when a category without an answer could not be read.
+  void Start(absl::AnyInvocable<void()> on_news, absl::AnyInvocable<void()> on_unreadable,
+             absl::AnyInvocable<void(Category)> on_no_answer);
   // Ends the watches; the slices stay. Called before destruction, unless the whole registry goes.
   void Stop();
+  // Categories without an answer say what `cached` says of them until they have one; `only` one of them, if given. When
+  // it is all of them, those that `cached` does not know are kUnknown: waiting any longer would not help. True when a
+  // list was taken.
+  bool UseCached(const CachedLists& cached, std::optional<Category> only);
+  bool awaits(Category category) const { return slice(category).current == nullptr; }
+  bool awaits_any() const;
+  bool uses_cached() const;
+  // What the categories are known to be; null for those that are not.
+  KnownLists known() const;
   // The service is gone: stops, and every category says kEmpty.
   void End();
 
   const std::string& service() const { return service_; }
+  const Url& consumer() const { return consumer_; }
   const std::vector<Category>& categories() const { return categories_; }
   const Slice& slice(Category category) const { return slices_[static_cast<std::size_t>(category)]; }
 
@@ -53,6 +67,7 @@ class Subscription final : public ListWatcher {
   enum Child : std::uint8_t { kMatches = 1, kCounts = 2 };  // kCounts: matches and is not shadowed
 
   void OnList(const WatchedList& list, ListChange change) override;
+  void OnNoAnswer(Category category) override { on_no_answer_(category); }
   // True when the children that count changed.
   bool Rematch(const WatchedList& list, Slice& slice, bool from_scratch) const;
   void Publish(const WatchedList& list, Slice& slice, bool children_changed);
@@ -64,6 +79,7 @@ class Subscription final : public ListWatcher {
   std::uint64_t& versions_;
   std::array<Slice, kCategoryCount> slices_;
   absl::AnyInvocable<void()> on_news_, on_unreadable_;
+  absl::AnyInvocable<void(Category)> on_no_answer_;
   bool watching_ = false;
 };
 

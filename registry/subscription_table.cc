@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "fairlead/registry/list_cache.h"
 #include "fairlead/registry/registry_key.h"
 #include "fairlead/url/parameter_names.h"
 
@@ -104,7 +105,10 @@ void SubscriptionTable::EndInterestIfUnheard(const Url& consumer) {
   const std::unique_ptr<Interest> ending = std::move(at->second);
   interests_.erase(at);
   for (const auto& [name, heard] : ending->services) heard->subscription.Stop();
-  if (!ending->all_services) return;
+  if (!ending->all_services) {
+    if (env_.cache != nullptr) env_.cache->Forget(consumer);
+    return;
+  }
   std::erase(all_services_, ending.get());
   if (!all_services_.empty()) return;
   names_.reset();
@@ -115,6 +119,15 @@ void SubscriptionTable::OnDeadline(const Url& consumer, const std::shared_ptr<Li
                                    std::chrono::milliseconds timeout) {
   const auto at = interests_.find(consumer);
   if (at == interests_.end() || !listener->alive || !listener->first) return;
+  const auto still_waits = [&] {
+    const auto& services = at->second->services;
+    return std::any_of(services.begin(), services.end(),
+                       [](const auto& service) { return service.second->subscription.awaits_any(); });
+  };
+  if (!at->second->all_services && still_waits()) {
+    for (const auto& [name, heard] : at->second->services) UseCache(*heard, std::nullopt);
+    if (!still_waits()) return;  // the answer follows with the lists
+  }
   // Dubbo leaves such a listener subscribed and without a retry. Here the wish ends with the failure.
   EndListener(*at->second, listener, env_.NoAnswer(at->second->consumer.ToString(), timeout));
   EndInterestIfUnheard(consumer);
@@ -125,15 +138,30 @@ void SubscriptionTable::AddService(Interest& interest, const std::string& servic
       interest.all_services ? ForService(interest.consumer, service, *env_.context.pool) : interest.consumer;
   const auto heard = std::make_shared<Heard>(watches_, service, consumer, versions_);
   interest.services.emplace(service, heard);
+  // Who watches all services is a console; it has no use for lists of a registry that is down.
+  const bool cached = env_.cache != nullptr && !interest.all_services;
   heard->subscription.Start(
-      [this, weak = std::weak_ptr(heard)] {
-        if (const auto news = weak.lock()) ScheduleAll(news);
+      [this, cached, weak = std::weak_ptr(heard)] {
+        const auto news = weak.lock();
+        if (news == nullptr) return;
+        ScheduleAll(news);
+        if (cached) Remember(*news);
       },
       [this, weak = std::weak_ptr(heard)] {
         const auto changed = weak.lock();
         if (changed == nullptr) return;
         for (const std::shared_ptr<Slot>& slot : changed->slots) TellOfRegistry(slot->listener);
+      },
+      [this, cached, weak = std::weak_ptr(heard)](Category category) {
+        const auto waiting = weak.lock();
+        if (waiting != nullptr && cached) UseCache(*waiting, category);
       });
+  if (cached && heard->subscription.awaits_any()) {
+    heard->patience = env_.After(env_.options.file_wait, [this, weak = std::weak_ptr(heard)] {
+      if (const auto waiting = weak.lock()) UseCache(*waiting, std::nullopt);
+    });
+  }
+  if (cached) Remember(*heard);
   for (const std::shared_ptr<Listener>& listener : interest.listeners) AddSlot(heard, listener);
 }
 
@@ -221,6 +249,42 @@ void SubscriptionTable::OnNames(const absl::StatusOr<std::vector<std::string>>& 
     if (!first) continue;
     for (const std::shared_ptr<Listener>& listener : interest->listeners) OneHeard(listener);
   }
+}
+
+void SubscriptionTable::UseCache(Heard& heard, std::optional<Category> only) {
+  if (env_.cache == nullptr || !(only ? heard.subscription.awaits(*only) : heard.subscription.awaits_any())) return;
+  if (!env_.cache->loaded()) {
+    heard.wants_cache = true;
+    return;
+  }
+  if (!heard.subscription.UseCached(env_.cache->Find(heard.subscription.consumer()), only)) return;
+  env_.context.log->Warn("FL-1-10", heard.subscription.consumer().ServiceKey(),
+                         absl::StrCat("registry ", env_.options.address, " has not answered",
+                                      env_.last_error.ok() ? "" : absl::StrCat(" (", env_.last_error.ToString(), ")"),
+                                      "; until it does, the lists in ", env_.cache->origin(), " are used"));
+}
+
+void SubscriptionTable::OnCacheLoaded() {
+  for (const auto& [consumer, interest] : interests_) {
+    for (const auto& [name, heard] : interest->services) {
+      if (std::exchange(heard->wants_cache, false)) UseCache(*heard, std::nullopt);
+    }
+  }
+}
+
+// Lists that came out of the cache are no news to it.
+void SubscriptionTable::Remember(const Heard& heard) {
+  KnownLists known = heard.subscription.known();
+  const auto told = [](const auto& list) { return list != nullptr && !list->cached; };
+  if (std::any_of(known.lists.begin(), known.lists.end(), told)) env_.cache->Learn(std::move(known));
+}
+
+std::size_t SubscriptionTable::cached() const {
+  std::size_t count = 0;
+  for (const auto& [consumer, interest] : interests_) {
+    for (const auto& [name, heard] : interest->services) count += heard->subscription.uses_cached() ? 1 : 0;
+  }
+  return count;
 }
 
 void SubscriptionTable::Destroy() {

@@ -38,7 +38,12 @@ class SubscriptionTable {
   // Nobody is notified any more; who waits for a first notification gets kCancelled.
   void Destroy();
 
+  // What subscriptions without an answer may use in the meantime has become known.
+  void OnCacheLoaded();
+
   std::size_t size() const { return interests_.size(); }
+  // Services of subscriptions that go by the list cache file.
+  std::size_t cached() const;
   const WatchTable& watches() const { return watches_; }
 
  private:
@@ -62,6 +67,8 @@ class SubscriptionTable {
     Heard(WatchTable& watches, const std::string& service, const Url& consumer, std::uint64_t& versions);
     Subscription subscription;
     std::vector<std::shared_ptr<Slot>> slots;
+    Timer patience;            // with the registry, before cached lists are used
+    bool wants_cache = false;  // as soon as it is loaded
   };
   // What one consumer url asks for.
   struct Interest {
@@ -78,6 +85,8 @@ class SubscriptionTable {
   void Deliver(const Heard& heard, Slot& slot);
   void OneHeard(const std::shared_ptr<Listener>& listener);
   void TellOfRegistry(const std::shared_ptr<Listener>& listener);
+  void UseCache(Heard& heard, std::optional<Category> only);
+  void Remember(const Heard& heard);
 
   void OnNames(const absl::StatusOr<std::vector<std::string>>& names);
   void OnDeadline(const Url& consumer, const std::shared_ptr<Listener>& listener,

@@ -51,6 +51,10 @@ void WatchTable::Release(const RegistryKey& key, ListWatcher& watcher) {
   env_.backend->Unwatch(key.service, key.category);
 }
 
+void WatchTable::Expect(const RegistryKey& key) {
+  if (const auto at = watches_.find(key); at != watches_.end()) at->second.list.expected = true;
+}
+
 void WatchTable::Destroy() {
   resync_.Cancel();
   for (const auto& [key, watch] : watches_) env_.backend->Unwatch(key.service, key.category);
@@ -95,14 +99,14 @@ bool WatchTable::OnChildren(Watch& watch, const std::vector<std::string>& childr
 bool WatchTable::OnMissing(Watch& watch) {
   WatchedList& list = watch.list;
   // Nothing was there before: nothing is lost by saying "none", and who waits for a first answer has it.
-  if (!list.answered || list.children.empty()) return OnChildren(watch, {});
+  if (list.answered ? list.children.empty() : !list.expected) return OnChildren(watch, {});
   if (watch.missing) return false;
   // A path that had children vanishes when somebody wipes or moves the tree, and mostly comes back.
   watch.missing = true;
   watch.grace = env_.After(env_.options.missing_grace, [this, key = list.key, id = watch.id] {
     if (Watch* now = Find(key, id); now != nullptr && now->missing) EndGrace(*now);
   });
-  if (list.kind == ListKind::kUnknown) return false;
+  if (!list.answered || list.kind == ListKind::kUnknown) return false;
   list.kind = ListKind::kUnknown;
   Tell(watch, ListChange::kKind);
   return true;
@@ -122,7 +126,11 @@ bool WatchTable::OnFailure(Watch& watch, const absl::Status& status) {
   watch.missing = false;
   watch.grace.Cancel();
   // Without an earlier answer there is nothing to call unknown.
-  if (!watch.list.answered || watch.list.kind == ListKind::kUnknown) return false;
+  if (!watch.list.answered) {
+    for (ListWatcher* watcher : watch.watchers) watcher->OnNoAnswer(watch.list.key.category);
+    return false;
+  }
+  if (watch.list.kind == ListKind::kUnknown) return false;
   watch.list.kind = ListKind::kUnknown;
   Tell(watch, ListChange::kKind);
   return true;

@@ -29,6 +29,7 @@ struct WatchedList {
   const RegistryKey key;
   ChildList children;     // as last read, also while `kind` is kUnknown
   bool answered = false;  // false: nothing below means anything yet
+  bool expected = false;  // somebody knows from elsewhere that there were children
   ListKind kind = ListKind::kUnknown;
 };
 
@@ -37,6 +38,8 @@ class ListWatcher {
  public:
   virtual ~ListWatcher() = default;
   virtual void OnList(const WatchedList& list, ListChange change) = 0;
+  // The list could not be read, and never was.
+  virtual void OnNoAnswer(Category category) = 0;
 };
 
 // The watches of a registry, one for each path that anybody wants. Judges the backend's answers: drops those
@@ -48,6 +51,8 @@ class WatchTable {
   // `watcher` hears of every later change until Release. The list lives until then.
   const WatchedList& Acquire(const RegistryKey& key, ListWatcher& watcher);
   void Release(const RegistryKey& key, ListWatcher& watcher);
+  // Children were here before the first answer: should that be that the path is missing, it may come back.
+  void Expect(const RegistryKey& key);
   void Destroy();
 
   std::size_t size() const { return watches_.size(); }

@@ -25,6 +25,8 @@ namespace fairlead {
 class MemoryRegistryFactory final : public RegistryFactory {
  public:
   std::string_view scheme() const override { return "memory"; }
+  // It is there whenever the process is.
+  bool CachesByDefault() const override { return false; }
   absl::StatusOr<std::unique_ptr<RegistryBackend>> Create(const Url& registry,
                                                           const RegistryContext& context) override;
 

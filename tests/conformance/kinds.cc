@@ -7,6 +7,7 @@ void RegisterUrlVectorKinds(KindTable& kinds);
 void RegisterRoutingKinds(KindTable& kinds);
 void RegisterLoadBalanceKinds(KindTable& kinds);
 void RegisterConfiguratorKinds(KindTable& kinds);
+void RegisterListCacheKinds(KindTable& kinds);
 #ifdef FAIRLEAD_HAS_ZOOKEEPER
 void RegisterZookeeperKinds(KindTable& kinds);
 #endif
@@ -17,6 +18,7 @@ void RegisterAllKinds(KindTable& kinds) {
   RegisterRoutingKinds(kinds);
   RegisterLoadBalanceKinds(kinds);
   RegisterConfiguratorKinds(kinds);
+  RegisterListCacheKinds(kinds);
 #ifdef FAIRLEAD_HAS_ZOOKEEPER
   RegisterZookeeperKinds(kinds);
 #endif

@@ -1,0 +1,195 @@
+#include "fairlead/registry/list_cache.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "fairlead/base/strings.h"
+#include "fairlead/url/percent.h"
+
+namespace fairlead::internal {
+namespace {
+
+constexpr std::chrono::milliseconds kRetryFirst{1000}, kRetryLongest{60000};
+
+// A line without blanks at its ends, whatever the registry's url holds.
+std::string Owner(const RegistryOptions& options) {
+  std::string owner = options.address.substr(0, options.address.find(','));
+  std::replace_if(
+      owner.begin(), owner.end(), [](char c) { return c <= ' ' || c == 0x7f; }, '?');
+  return absl::StrCat(owner, " group ", PercentEncode(options.group));
+}
+
+std::uint32_t CategoriesOf(const std::vector<KnownLists>& subscriptions) {
+  std::uint32_t categories = 0;
+  for (const KnownLists& one : subscriptions) {
+    for (std::size_t i = 0; i < one.lists.size(); ++i) {
+      if (one.lists[i] != nullptr) categories |= 1u << i;
+    }
+  }
+  return categories;
+}
+
+}  // namespace
+
+ListCache::ListCache(RegistryEnvironment& env, std::string path)
+    : env_(env),
+      name_(std::move(path)),
+      file_(std::make_shared<CacheFile>(name_, Owner(env.options))),
+      origin_(name_),
+      backoff_(kRetryFirst, kRetryFirst, kRetryLongest) {}
+
+// Runs `then` with what `work` returned, unless the registry is gone.
+template <class Work, class Then>
+void ListCache::OnDisk(Work work, Then then) {
+  const RegistryContext& context = env_.context;
+  const auto& disk = context.file_executor != nullptr ? context.file_executor : context.executor;
+  disk->Post([file = file_, work = std::move(work), back = context.executor,
+              then = env_.Guarded(std::move(then))]() mutable {
+    back->Post([then = std::move(then), result = work(*file)]() mutable { then(std::move(result)); });
+  });
+}
+
+void ListCache::Start(absl::AnyInvocable<void()> on_loaded) {
+  on_loaded_ = std::move(on_loaded);
+  struct Read {
+    std::optional<CacheFile::Loaded> loaded;
+    std::vector<std::string> remarks;
+    absl::Status locked;
+  };
+  OnDisk(
+      [](CacheFile& file) {
+        Read read;
+        read.loaded = file.Load(read.remarks);
+        read.locked = file.Acquire();
+        return read;
+      },
+      [this](Read read) {
+        if (!read.locked.ok()) OnWritten({read.locked, {}});
+        OnLoaded(std::move(read.loaded), read.remarks);
+      });
+}
+
+void ListCache::OnLoaded(std::optional<CacheFile::Loaded> loaded, const std::vector<std::string>& remarks) {
+  // The remark is part of the subject, so that each gets its line.
+  for (const std::string& remark : remarks) env_.context.log->Warn("FL-1-8", Shortened(remark, 200), remark);
+  loaded_ = true;
+  if (loaded) {
+    origin_ = absl::StrCat(loaded->path, " of ", JavaDate(loaded->written_at));
+    for (auto& [key, text] : loaded->entries) {
+      CacheEntry& entry = content_[key];
+      const std::uint32_t known = CategoriesOf(entry.lists);
+      std::string rest = known == 0 ? std::move(text) : WithoutCategories(text, known);
+      if (!rest.empty()) entry.text = std::make_shared<const std::string>(std::move(rest));
+    }
+  }
+  if (dirty_ && !writing_) Schedule();
+  if (on_loaded_) std::exchange(on_loaded_, nullptr)();
+}
+
+CachedLists ListCache::Find(const Url& consumer) {
+  const std::string service = consumer.ServiceKey();
+  const auto at = content_.find(CacheKey(service));
+  if (at == content_.end()) return {};
+  const CacheEntry& entry = at->second;
+  std::string value = CachedValue(entry.lists);
+  if (entry.text != nullptr) absl::StrAppend(&value, " ", *entry.text);
+  CachedLists found = ReadCachedValue(value, consumer, *env_.context.pool);
+  if (found.unreadable > 0) {
+    env_.context.log->Warn(
+        "FL-1-8", service,
+        absl::StrCat(found.unreadable, " entries in the list cache file are no urls; they are skipped"));
+  }
+  return found;
+}
+
+void ListCache::Learn(KnownLists known) {
+  CacheEntry& entry = content_[CacheKey(known.consumer.ServiceKey())];
+  const std::uint32_t before = CategoriesOf(entry.lists);
+  const auto same = std::find_if(entry.lists.begin(), entry.lists.end(),
+                                 [&](const KnownLists& one) { return one.consumer == known.consumer; });
+  if (same == entry.lists.end()) {
+    entry.lists.push_back(std::move(known));
+  } else if (same->lists == known.lists) {
+    return;
+  } else {
+    same->lists = std::move(known.lists);
+  }
+  if (const std::uint32_t now = CategoriesOf(entry.lists); entry.text != nullptr && now != before) {
+    std::string rest = WithoutCategories(*entry.text, now);
+    entry.text = rest.empty() ? nullptr : std::make_shared<const std::string>(std::move(rest));
+  }
+  Changed();
+}
+
+void ListCache::Forget(const Url& consumer) {
+  const auto at = content_.find(CacheKey(consumer.ServiceKey()));
+  if (at == content_.end() || at->second.lists.size() < 2) return;
+  if (std::erase_if(at->second.lists, [&](const KnownLists& one) { return one.consumer == consumer; }) > 0)
+    Changed();
+}
+
+void ListCache::Changed() {
+  dirty_ = true;
+  if (loaded_ && !writing_ && !timer_.armed()) Schedule();
+}
+
+void ListCache::Schedule() {
+  const std::chrono::nanoseconds wait =
+      backoff_.attempts() > 0 ? backoff_.Next(env_.random) : env_.options.file_interval;
+  timer_ = env_.After(wait, [this] {
+    timer_.Cancel();
+    Write();
+  });
+}
+
+void ListCache::Write() {
+  dirty_ = false;
+  writing_ = true;
+  OnDisk(WriteJob(), [this](const Written& written) {
+    writing_ = false;
+    if (!written.status.ok()) dirty_ = true;
+    OnWritten(written);
+    if (dirty_) Schedule();
+  });
+}
+
+// Takes what is known now along; lists are shared, not copied.
+absl::AnyInvocable<ListCache::Written(CacheFile&)> ListCache::WriteJob() const {
+  const auto now =
+      std::chrono::duration_cast<std::chrono::seconds>(env_.context.clock->SystemNow().time_since_epoch());
+  return [content = content_, date = JavaDate(now.count())](CacheFile& file) {
+    absl::Status status = file.Write(content, date).status();
+    return Written{std::move(status), file.path()};
+  };
+}
+
+void ListCache::OnWritten(const Written& written) {
+  path_ = written.path;
+  if (written.status.ok()) {
+    backoff_.Reset();
+    return;
+  }
+  if (backoff_.attempts() == 0) backoff_.Next(env_.random);
+  env_.context.log->Warn("FL-1-9", name_,
+                         absl::StrCat("the list cache file is not written: ", written.status.message(),
+                                      "; calls are not affected; give another `file`, or file-cache=false"));
+}
+
+void ListCache::Flush(absl::AnyInvocable<void()> done) {
+  timer_.Cancel();
+  // The first task is done when all that were on their way are.
+  OnDisk([](CacheFile&) { return 0; },
+         [this, keep = env_.self.lock(), done = std::move(done)](int) mutable {
+           timer_.Cancel();
+           if (!dirty_) return done();
+           OnDisk(WriteJob(),
+                  [this, keep = std::move(keep), done = std::move(done)](const Written& written) mutable {
+                    OnWritten(written);
+                    done();
+                  });
+         });
+}
+
+}  // namespace fairlead::internal
