@@ -24,8 +24,8 @@ namespace {
 constexpr int kPauseMillis = 100;
 
 // Writes as such are left out: a long one would be heard of at each step.
-constexpr std::uint32_t kEvents = IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB |
-                                  IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+constexpr std::uint32_t kEvents = IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE |
+                                  IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
 class InotifyWatch final : public DirectoryWatch {
  public:
@@ -76,8 +76,8 @@ class InotifyWatch final : public DirectoryWatch {
       if (watch >= 0) {
         watches.insert(watch);
       } else if (errno == ENOSPC) {
-        status.Update(absl::ResourceExhaustedError(absl::StrCat(
-            "no inotify watch left for ", directory, "; raise fs.inotify.max_user_watches")));
+        status.Update(absl::ResourceExhaustedError(
+            absl::StrCat("no inotify watch left for ", directory, "; raise fs.inotify.max_user_watches")));
       } else if (errno != ENOENT && errno != ENOTDIR) {
         status.Update(FileError("cannot watch", directory, errno));
       }

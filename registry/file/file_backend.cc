@@ -16,7 +16,8 @@ namespace {
 
 using DocumentText = absl::StatusOr<std::optional<std::string>>;
 
-// A number that no other process takes for its file, also one with the same seed and, in a container, the same pid.
+// A number that no other process takes for its file, also one with the same seed and, in a container, the
+// same pid.
 std::uint64_t FileNumber(const RegistryContext& context) {
   return Mix64(context.seed ^ Mix64(static_cast<std::uint64_t>(getpid())) ^
                static_cast<std::uint64_t>(RealClock().SystemNow().time_since_epoch().count()));
@@ -60,19 +61,24 @@ absl::Status FileBackend::Store(Category category, std::string_view url_text, bo
   if (category == Category::kConsumers) return absl::OkStatus();
   const FileScan::Kind kind = Scan(path_, {}).kind;
   if (kind == FileScan::Kind::kFile) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        path_, " is a file, which this registry only reads: add the url to it as a line, or register in a directory"));
+    return absl::FailedPreconditionError(absl::StrCat(path_,
+                                                      " is a file, which this registry only reads: add the "
+                                                      "url to it as a line, or register in a directory"));
   }
   if (kind == FileScan::Kind::kMissing) {
-    return absl::FailedPreconditionError(absl::StrCat(path_, " does not exist; make a directory there to register in"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(path_, " does not exist; make a directory there to register in"));
   }
   const absl::Status status = writer_.Put(url_text, dynamic);
   feed_.Nudge();
   return status;
 }
 
-void FileBackend::Put(std::string_view, Category category, std::string_view url_text, bool dynamic, Done done) {
-  Post([done = std::move(done), status = Store(category, url_text, dynamic)]() mutable { done(std::move(status)); });
+void FileBackend::Put(std::string_view, Category category, std::string_view url_text, bool dynamic,
+                      Done done) {
+  Post([done = std::move(done), status = Store(category, url_text, dynamic)]() mutable {
+    done(std::move(status));
+  });
 }
 
 void FileBackend::Remove(std::string_view service, Category category, std::string_view url_text, Done done) {
@@ -80,7 +86,8 @@ void FileBackend::Remove(std::string_view service, Category category, std::strin
   if (writer_.Has(url_text)) {
     status = writer_.Remove(url_text);
     feed_.Nudge();
-  } else if (const std::string file = contents_.FileOf({std::string(service), category}, url_text); !file.empty()) {
+  } else if (const std::string file = contents_.FileOf({std::string(service), category}, url_text);
+             !file.empty()) {
     status = absl::FailedPreconditionError(
         absl::StrCat("the url is a line of ", file, ", which is not this process's; delete the line there"));
   }
@@ -199,7 +206,7 @@ void FileBackend::TellDocument(const Place& place, std::uint64_t id, DocumentTex
 FileFeed::Taken FileBackend::OnSettled(const FileScan& scan, FileFeed::Reading how) {
   const FileContents::Outcome outcome = contents_.Update(scan, how.again, how.final);
   if (outcome == FileContents::Outcome::kUnfinished) return FileFeed::Taken::kUnfinished;
-  const FileFeed::Taken taken = contents_.troubled() ? FileFeed::Taken::kPartly : FileFeed::Taken::kAll;
+  const bool all = RestoreOwnFile(scan) && !contents_.troubled();
 
   // Any callback may set and end watches, and stop the backend.
   if (outcome == FileContents::Outcome::kChanged) {
@@ -208,7 +215,9 @@ FileFeed::Taken FileBackend::OnSettled(const FileScan& scan, FileFeed::Reading h
     for (const auto& [key, id] : lists) TellList(key, id);
     TellServices(services_.id);
   }
-  for (auto& [key, once] : std::exchange(reads_, {})) once(contents_.Children(key));
+  for (auto& [key, once] : std::exchange(reads_, {})) {
+    if (*alive_) once(contents_.Children(key));
+  }
   std::vector<std::pair<Place, std::uint64_t>> configs;
   for (const auto& [place, watch] : configs_) configs.emplace_back(place, watch.id);
   for (const auto& [place, id] : configs) {
@@ -217,7 +226,19 @@ FileFeed::Taken FileBackend::OnSettled(const FileScan& scan, FileFeed::Reading h
     const auto stamp = scan.documents.find(document->second.path);
     if (stamp != scan.documents.end()) ReadDocument(place, id, stamp->second, how.again);
   }
-  return taken;
+  return all ? FileFeed::Taken::kAll : FileFeed::Taken::kPartly;
+}
+
+// Somebody took it for one left behind, or put another directory in place of this one.
+bool FileBackend::RestoreOwnFile(const FileScan& scan) {
+  if (scan.kind != FileScan::Kind::kDirectory || writer_.path().empty() || StampOf(writer_.path()).exists())
+    return true;
+  const absl::Status status = writer_.Restore();
+  context_.log->Warn("FL-5-6", writer_.path(),
+                     status.ok() ? "this process's file was deleted; it is written again"
+                                 : absl::StrCat("this process's file was deleted: ", status.ToString()));
+  feed_.Nudge();
+  return status.ok();
 }
 
 std::string FileBackend::Describe() const {

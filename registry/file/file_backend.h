@@ -21,7 +21,8 @@
 
 namespace fairlead::internal {
 
-// A registry in files: one session that never ends, lists from FileContents whenever FileFeed says that they settled.
+// A registry in files: one session that never ends, lists from FileContents whenever FileFeed says that they
+// settled.
 class FileBackend final : public RegistryBackend {
  public:
   // `maker`: what tells of changes; a test brings its own.
@@ -29,7 +30,8 @@ class FileBackend final : public RegistryBackend {
   ~FileBackend() override;
 
   void Start(absl::AnyInvocable<void(Session)> on_session) override;
-  void Put(std::string_view service, Category category, std::string_view url_text, bool dynamic, Done done) override;
+  void Put(std::string_view service, Category category, std::string_view url_text, bool dynamic,
+           Done done) override;
   void Remove(std::string_view service, Category category, std::string_view url_text, Done done) override;
   void Read(std::string_view service, Category category, fairlead::Children once) override;
   void Watch(std::string_view service, Category category, fairlead::Children on_full_list) override;
@@ -62,6 +64,7 @@ class FileBackend final : public RegistryBackend {
   void TellServices(std::uint64_t id);
   void ReadDocument(const Place& place, std::uint64_t id, const FileStamp& stamp, bool again);
   void TellDocument(const Place& place, std::uint64_t id, absl::StatusOr<std::optional<std::string>> text);
+  bool RestoreOwnFile(const FileScan& scan);
   void FollowDocuments();
   void End();
   absl::Status Store(Category category, std::string_view url_text, bool dynamic);

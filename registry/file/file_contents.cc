@@ -29,7 +29,8 @@ bool FileContents::SetState(State state, absl::Status status) {
 FileContents::Outcome FileContents::Update(const FileScan& scan, bool again, bool final) {
   const auto told = [](bool changed) { return changed ? Outcome::kChanged : Outcome::kUnchanged; };
   if (scan.kind == FileScan::Kind::kUnreadable) {
-    const absl::Status status = absl::UnavailableError(absl::StrCat("cannot read ", path_, ": ", scan.trouble));
+    const absl::Status status =
+        absl::UnavailableError(absl::StrCat("cannot read ", path_, ": ", scan.trouble));
     return told(SetState(State::kUnreadable, status));
   }
   if (scan.kind == FileScan::Kind::kMissing) {
@@ -57,7 +58,8 @@ FileContents::Outcome FileContents::Update(const FileScan& scan, bool again, boo
     if (absl::IsNotFound(content.status()) || (content.ok() && content->empty())) {
       const bool changed = SetState(State::kMissing, absl::OkStatus());
       if (changed) {
-        log_.Warn("FL-5-3", path_, "the file has no content; it counts as missing. For no providers, leave a comment in it");
+        log_.Warn("FL-5-3", path_,
+                  "the file has no content; it counts as missing. For no providers, leave a comment in it");
       }
       files_.clear();
       return told(changed);
@@ -103,7 +105,8 @@ void FileContents::Keep(const std::string& path, File& file, std::string_view wh
 
 bool FileContents::troubled() const {
   if (state_ == State::kUnreadable) return true;
-  return std::any_of(files_.begin(), files_.end(), [](const auto& one) { return !one.second.trouble.empty(); });
+  return std::any_of(files_.begin(), files_.end(),
+                     [](const auto& one) { return !one.second.trouble.empty(); });
 }
 
 ChildrenAnswer FileContents::Children(const RegistryKey& key) const {
@@ -165,7 +168,8 @@ std::string FileContents::Describe() const {
   }
   std::string text = absl::StrCat(urls, urls == 1 ? " url in " : " urls in ", files_.size(),
                                   files_.size() == 1 ? " file" : " files");
-  if (skipped > 0) absl::StrAppend(&text, ", ", skipped, skipped == 1 ? " line" : " lines", " skipped (", first, ")");
+  if (skipped > 0)
+    absl::StrAppend(&text, ", ", skipped, skipped == 1 ? " line" : " lines", " skipped (", first, ")");
   return text + trouble;
 }
 

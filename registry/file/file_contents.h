@@ -20,9 +20,9 @@ namespace fairlead::internal {
 
 // What the files of a registry say, as last read. Knows nothing of time. Not thread-safe.
 //
-// A single file that is missing, or of no bytes, is a missing path for every service; one that cannot be read is
-// unknown. In a directory each file stands for itself: one that is deleted takes its urls with it, one that cannot be
-// read, or has no bytes where it had urls, keeps them until it is readable or gone.
+// A single file that is missing, or of no bytes, is a missing path for every service; one that cannot be read
+// is unknown. In a directory each file stands for itself: one that is deleted takes its urls with it, one
+// that cannot be read, or has no bytes where it had urls, keeps them until it is readable or gone.
 class FileContents {
  public:
   static constexpr std::size_t kMostFileBytes = 16 << 20;
@@ -30,10 +30,11 @@ class FileContents {
 
   enum class Outcome : std::uint8_t { kUnchanged, kChanged, kUnfinished };
 
-  FileContents(std::string path, UrlPool& pool, Logger& log) : path_(std::move(path)), pool_(pool), log_(log) {}
+  FileContents(std::string path, UrlPool& pool, Logger& log)
+      : path_(std::move(path)), pool_(pool), log_(log) {}
 
-  // Reads those files of the scan whose stamp is a new one; with `again` all. Unless `final`, a file whose last line
-  // does not end is kUnfinished, and nothing changes. Linear in what is read.
+  // Reads those files of the scan whose stamp is a new one; with `again` all. Unless `final`, a file whose
+  // last line does not end is kUnfinished, and nothing changes. Linear in what is read.
   Outcome Update(const FileScan& scan, bool again, bool final);
 
   // False until the first Update.
@@ -43,7 +44,8 @@ class FileContents {
   // Something could not be read, and may be the next time although its stamp stays the same.
   bool troubled() const;
 
-  // The urls of one path of the registry, in the order of names and lines; rules for `*` are in every service's list.
+  // The urls of one path of the registry, in the order of names and lines; rules for `*` are in every
+  // service's list.
   ChildrenAnswer Children(const RegistryKey& key) const;
   // Sorted.
   std::vector<std::string> Services() const;

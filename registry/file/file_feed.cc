@@ -7,8 +7,12 @@
 
 namespace fairlead::internal {
 
-FileFeed::FileFeed(std::string path, const RegistryContext& context, DirectoryWatchMaker maker, OnSettled on_settled)
-    : path_(std::move(path)), context_(context), maker_(std::move(maker)), on_settled_(std::move(on_settled)) {}
+FileFeed::FileFeed(std::string path, const RegistryContext& context, DirectoryWatchMaker maker,
+                   OnSettled on_settled)
+    : path_(std::move(path)),
+      context_(context),
+      maker_(std::move(maker)),
+      on_settled_(std::move(on_settled)) {}
 
 void FileFeed::Start() { LookIn(std::chrono::nanoseconds(0)); }
 
@@ -32,7 +36,8 @@ void FileFeed::LookIn(std::chrono::nanoseconds delay) {
   look_ = context_.executor->After(delay, [this] { Look(false); });
 }
 
-// The belt: times may be too coarse to show a second write, so that the look after a change reads in any case.
+// The belt: times may be too coarse to show a second write, so that the look after a change reads in any
+// case.
 void FileFeed::SlowLookLater() {
   slow_look_ = context_.executor->After(watching_ ? kSlowLook : kPoll, [this] {
     Look(std::exchange(read_again_, false));
@@ -85,8 +90,9 @@ void FileFeed::Watch() {
   }
   watching_ = status.ok();
   if (!watching_ && !std::exchange(told_polling_, true)) {
-    context_.log->Warn("FL-5-4", path_,
-                       absl::StrCat(status.message(), "; the files are looked at every ", kPoll.count(), " ms instead"));
+    context_.log->Warn(
+        "FL-5-4", path_,
+        absl::StrCat(status.message(), "; the files are looked at every ", kPoll.count(), " ms instead"));
   }
   if (watching_ && !watched) told_polling_ = false;
 }

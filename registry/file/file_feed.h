@@ -17,15 +17,16 @@
 
 namespace fairlead::internal {
 
-// Says when the files of a registry are to be read: at once at the start, then whenever they changed and have been
-// still for kSettle, so that a file that is being written is not read by half. Hears of changes from a DirectoryWatch
-// and, for what no event tells (a directory renamed further up, a network file system, times too coarse to tell two
-// writes apart), looks by itself every kSlowLook; without a watch every kPoll. REQUIRES: executor.
+// Says when the files of a registry are to be read: at once at the start, then whenever they changed and have
+// been still for kSettle, so that a file that is being written is not read by half. Hears of changes from a
+// DirectoryWatch and, for what no event tells (a directory renamed further up, a network file system, times
+// too coarse to tell two writes apart), looks by itself every kSlowLook; without a watch every kPoll.
+// REQUIRES: executor.
 class FileFeed {
  public:
   static constexpr std::chrono::milliseconds kSettle{100};
-  static constexpr std::chrono::milliseconds kPatience{1000};   // for a file that seems unfinished
-  static constexpr std::chrono::milliseconds kLongest{2000};    // for files that never are still
+  static constexpr std::chrono::milliseconds kPatience{1000};  // for a file that seems unfinished
+  static constexpr std::chrono::milliseconds kLongest{2000};   // for files that never are still
   static constexpr std::chrono::milliseconds kPoll{1000};
   static constexpr std::chrono::milliseconds kSlowLook{5000};
 

@@ -67,9 +67,11 @@ absl::StatusOr<Entry> ReadLine(std::string_view line, UrlPool& pool) {
   if (entry.key.category == Category::kProviders && url.host().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(url.ToString(), ": expected the provider's host"));
   }
-  const bool rule = entry.key.category == Category::kConfigurators || entry.key.category == Category::kRouters;
+  const bool rule =
+      entry.key.category == Category::kConfigurators || entry.key.category == Category::kRouters;
   if (entry.key.service == "*" && !rule) {
-    return absl::InvalidArgumentError(absl::StrCat(url.ToString(), ": interface * is for rules only; name the service"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(url.ToString(), ": interface * is for rules only; name the service"));
   }
   return entry;
 }

@@ -26,13 +26,14 @@ struct FileLines {
   std::size_t bad_count = 0;
 };
 
-// Reads a file's text: one url a line, decoded or percent-encoded; blank lines and those that begin with `#` say
-// nothing. Blanks around a line, a carriage return and a byte order mark are dropped. Lines of more than 64 KiB, with
-// control characters, or not in UTF-8 are bad.
+// Reads a file's text: one url a line, decoded or percent-encoded; blank lines and those that begin with `#`
+// say nothing. Blanks around a line, a carriage return and a byte order mark are dropped. Lines of more than
+// 64 KiB, with control characters, or not in UTF-8 are bad.
 //
-// A url stands under its interface (`interface`, else the path) and its category: the parameter, or without one what
-// its protocol says (override, absent: configurators; route, condition, script: routers; consumer: consumers; else
-// providers). Interface `*` is for rules only: it means every service. Linear; urls go through `pool`.
+// A url stands under its interface (`interface`, else the path) and its category: the parameter, or without
+// one what its protocol says (override, absent: configurators; route, condition, script: routers; consumer:
+// consumers; else providers). Interface `*` is for rules only: it means every service. Linear; urls go
+// through `pool`.
 FileLines ParseFileLines(std::string_view text, UrlPool& pool);
 
 }  // namespace fairlead::internal

@@ -69,7 +69,7 @@ void ScanDirectory(const std::string& path, FileScan& scan) {
   scan.kind = FileScan::Kind::kDirectory;
   while (const dirent* entry = readdir(directory.get())) {
     if (IsLeftover(entry->d_name)) continue;
-    struct stat info{};
+    struct stat info {};
     // What vanished meanwhile, or a link to nowhere, is not there.
     if (fstatat(dirfd(directory.get()), entry->d_name, &info, 0) != 0 || !S_ISREG(info.st_mode)) continue;
     if (scan.files.size() == kMostFiles) {
@@ -125,7 +125,7 @@ absl::StatusOr<std::string> FilePathOf(const Url& registry) {
 }
 
 FileStamp StampOf(const std::string& path) {
-  struct stat info{};
+  struct stat info {};
   if (stat(path.c_str(), &info) == 0) return StampOf(info);
   FileStamp stamp;
   stamp.error = IsMissing(errno) ? ENOENT : errno;
@@ -135,7 +135,7 @@ FileStamp StampOf(const std::string& path) {
 FileScan Scan(const std::string& path, const std::set<std::string>& documents) {
   FileScan scan;
   for (const std::string& document : documents) scan.documents.emplace(document, StampOf(document));
-  struct stat info{};
+  struct stat info {};
   if (stat(path.c_str(), &info) != 0) {
     if (!IsMissing(errno)) {
       scan.kind = FileScan::Kind::kUnreadable;
@@ -165,7 +165,7 @@ void AddDirectoriesOf(const std::string& path, std::set<std::string>& directorie
       continue;
     }
     const std::string next = absl::StrCat(here, here == "/" ? "" : "/", name);
-    struct stat info{};
+    struct stat info {};
     if (lstat(next.c_str(), &info) != 0) {
       directories.insert(here);
       return;
@@ -192,7 +192,7 @@ void AddDirectoriesOf(const std::string& path, std::set<std::string>& directorie
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path, std::size_t most) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return FileError("cannot open", path, errno);
-  struct stat info{};
+  struct stat info {};
   if (fstat(file.get(), &info) != 0) return FileError("cannot read", path, errno);
   if (!S_ISREG(info.st_mode)) return absl::FailedPreconditionError(absl::StrCat(path, " is no regular file"));
   const auto too_large = [&] {

@@ -10,9 +10,9 @@
 
 namespace fairlead::internal {
 
-// The file that this process keeps in a registry's directory: fairlead-<pid>-<number>.urls, with what is registered
-// here. Always replaced as a whole, so that readers see the old or the new one. Each change is a write, a sync and a
-// rename. REQUIRES: executor.
+// The file that this process keeps in a registry's directory: fairlead-<pid>-<number>.urls, with what is
+// registered here. Always replaced as a whole, so that readers see the old or the new one. Each change is a
+// write, a sync and a rename. REQUIRES: executor.
 class FileWriter {
  public:
   FileWriter(std::string directory, std::uint64_t seed) : directory_(std::move(directory)), random_(seed) {}
@@ -21,12 +21,17 @@ class FileWriter {
   absl::Status Put(std::string_view url_text, bool dynamic);
   absl::Status Remove(std::string_view url_text);
   bool Has(std::string_view url_text) const { return urls_.contains(url_text); }
+  // The file as it should stand; empty: none.
+  const std::string& path() const { return path_; }
+  // Writes it again after somebody deleted it.
+  absl::Status Restore();
   // Takes the dynamic urls away, and the file with the last url.
   absl::Status End();
 
  private:
   using Urls = std::map<std::string, bool, std::less<>>;  // text -> dynamic
-  absl::Status Write(Urls urls);
+  absl::Status Change(Urls urls);
+  absl::Status Write(const Urls& urls);
 
   const std::string directory_;
   std::uint64_t random_;

@@ -66,7 +66,7 @@ TEST_F(FileRuntimeTest, PicksFollowTheFile) {
   ASSERT_NE(orders, nullptr);
   EXPECT_EQ(Picked(*orders), (std::set<std::string>{"10.0.0.1:20880", "10.0.0.2:20880"}));
 
-  directory_.Append("providers.txt", "route://0.0.0.0/*?rule=method%3Dget%20%3D%3E%20region%3Dhz&force=true\n");
+  directory_.Append("providers.txt", "route://0.0.0.0/*?rule=method%3Dget%20%3D%3E%20region%3Dhz&force=true&version=1.0.0\n");
   EXPECT_TRUE(PicksBecome(*orders, {"10.0.0.1:20880"})) << "a rule for every service";
   directory_.Replace("providers.txt",
                      "dubbo://10.0.0.4:20880/com.acme.Orders?version=1.0.0\n"

@@ -91,10 +91,11 @@ TEST_F(FileContentsTest, AllFilesTogetherAreBounded) {
 class FileFeedTest : public FileRegistryFixture {
  protected:
   void Open(FileFeed::Taken answer) {
-    feed_.emplace(directory_ / "p.txt", Context(), watches_.Maker(), [=, this](const FileScan&, FileFeed::Reading how) {
-      readings_.push_back(std::string(how.again ? "again" : "changed") + (how.final ? " final" : ""));
-      return answer;
-    });
+    feed_.emplace(
+        directory_ / "p.txt", Context(), watches_.Maker(), [=, this](const FileScan&, FileFeed::Reading how) {
+          readings_.push_back(std::string(how.again ? "again" : "changed") + (how.final ? " final" : ""));
+          return answer;
+        });
     feed_->Start();
     Run();
   }

@@ -65,7 +65,8 @@ TEST_F(FileLinesTest, WithoutACategoryTheProtocolSaysIt) {
   EXPECT_THAT(At(lines, "a.B", Category::kRouters),
               ElementsAre("route://0.0.0.0/a.B?category=routers&rule=x",
                           "condition://0.0.0.0/a.B?category=routers&rule=y"));
-  EXPECT_THAT(At(lines, "a.B", Category::kConsumers), ElementsAre("consumer://10.0.0.9/a.B?category=consumers"));
+  EXPECT_THAT(At(lines, "a.B", Category::kConsumers),
+              ElementsAre("consumer://10.0.0.9/a.B?category=consumers"));
 }
 
 TEST_F(FileLinesTest, ACategoryThatIsSaidHolds) {
@@ -87,7 +88,8 @@ TEST_F(FileLinesTest, EveryServiceIsForRulesOnly) {
 }
 
 TEST_F(FileLinesTest, WhatIsNoUrlIsNamedByItsNumber) {
-  const FileLines lines = Parse("dubbo://h:1/a.B\nnonsense\n\n10.0.0.1:20880\ndubbo://h:port/a.B\ndubbo://h:2\n");
+  const FileLines lines =
+      Parse("dubbo://h:1/a.B\nnonsense\n\n10.0.0.1:20880\ndubbo://h:port/a.B\ndubbo://h:2\n");
   EXPECT_EQ(lines.count, 1u);
   ASSERT_EQ(lines.bad.size(), 4u);
   EXPECT_EQ(lines.bad[0].number, 2u);

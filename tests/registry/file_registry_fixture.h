@@ -23,11 +23,13 @@ struct FakeWatches {
   int alive = 0;
 
   internal::DirectoryWatchMaker Maker() {
-    return [this](absl::AnyInvocable<void()> event) -> absl::StatusOr<std::unique_ptr<internal::DirectoryWatch>> {
-      if (!make_status.ok()) return make_status;
-      on_event = std::move(event);
-      return std::make_unique<Watch>(*this);
-    };
+    return
+        [this](
+            absl::AnyInvocable<void()> event) -> absl::StatusOr<std::unique_ptr<internal::DirectoryWatch>> {
+          if (!make_status.ok()) return make_status;
+          on_event = std::move(event);
+          return std::make_unique<Watch>(*this);
+        };
   }
 
  private:
@@ -48,7 +50,8 @@ struct FakeWatches {
   };
 };
 
-// A registry in real files, in virtual time: nobody hears of a change unless the test says so, or a look falls due.
+// A registry in real files, in virtual time: nobody hears of a change unless the test says so, or a look
+// falls due.
 class FileRegistryFixture : public RegistryFixture {
  protected:
   static constexpr std::string_view kConsumer = "consumer://10.0.0.9/a.B";

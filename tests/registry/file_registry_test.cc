@@ -47,9 +47,11 @@ TEST_F(FileRegistryTest, OneFileHoldsEveryCategory) {
 }
 
 TEST_F(FileRegistryTest, GroupAndVersionMatchAsInEveryRegistry) {
-  directory_.Write("p.txt", "dubbo://10.0.0.1:1/a.B?version=1.0.0\ndubbo://10.0.0.2:1/a.B?version=2.0.0&group=g\n");
+  directory_.Write("p.txt",
+                   "dubbo://10.0.0.1:1/a.B?version=1.0.0\ndubbo://10.0.0.2:1/a.B?version=2.0.0&group=g\n");
   OpenFile("p.txt");
-  EXPECT_THAT(Subscribe("consumer://10.0.0.9/a.B?version=1.0.0")->Take(), ElementsAre("a.B/providers list 10.0.0.1:1"));
+  EXPECT_THAT(Subscribe("consumer://10.0.0.9/a.B?version=1.0.0")->Take(),
+              ElementsAre("a.B/providers list 10.0.0.1:1"));
   EXPECT_THAT(Subscribe("consumer://10.0.0.9/a.B?version=*&group=*")->Take(),
               ElementsAre("a.B/providers list 10.0.0.1:1 10.0.0.2:1"));
 }
@@ -200,7 +202,8 @@ TEST_F(FileRegistryTest, WithoutInotifyFilesAreLookedAtEverySecond) {
   OpenFile("p.txt");
   const auto listener = Subscribe();
   EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers list 10.0.0.1:1"));
-  EXPECT_THAT(Lines("FL-5-4"), ElementsAre(HasSubstr("raise the limit; the files are looked at every 1000 ms")));
+  EXPECT_THAT(Lines("FL-5-4"),
+              ElementsAre(HasSubstr("raise the limit; the files are looked at every 1000 ms")));
   EXPECT_THAT(registry_->Describe(), HasSubstr("polled"));
   directory_.Replace("p.txt", "dubbo://10.0.0.2:1/a.B\n");
   Advance(seconds(1) + kSettle);

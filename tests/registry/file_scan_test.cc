@@ -74,7 +74,8 @@ TEST_F(FileScanTest, AFileStandsForItself) {
 }
 
 TEST_F(FileScanTest, OfADirectoryTheRegularFilesCount) {
-  for (const char* name : {"b.txt", "a.txt", ".hidden", "a.txt~", ".a.txt.swp", "a.swp", "c.tmp", "d.bak", "#e#"}) {
+  for (const char* name :
+       {"b.txt", "a.txt", ".hidden", "a.txt~", ".a.txt.swp", "a.swp", "c.tmp", "d.bak", "#e#"}) {
     directory_.Write(name, "x");
   }
   directory_.Mkdir("config/group");

@@ -1,5 +1,3 @@
-#include "fairlead/registry/file/directory_watch.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,6 +11,7 @@
 
 #include "fairlead/base/asio_executor.h"
 #include "fairlead/registry/failback_registry.h"
+#include "fairlead/registry/file/directory_watch.h"
 #include "fairlead/registry/file/file_registry.h"
 #include "fairlead/tests/support/log_recorder.h"
 #include "fairlead/tests/support/temp_directory.h"

@@ -30,7 +30,8 @@ TEST_F(FileWritingTest, AFileIsOnlyRead) {
   directory_.Write("p.txt", "dubbo://10.0.0.1:1/a.B\n");
   OpenFile("p.txt");
   const absl::Status refused = Register("dubbo://10.0.0.2:1/a.B");
-  EXPECT_THAT(refused.message(), HasSubstr("only reads: add the url to it as a line, or register in a directory"));
+  EXPECT_THAT(refused.message(),
+              HasSubstr("only reads: add the url to it as a line, or register in a directory"));
   EXPECT_EQ(directory_.Read("p.txt"), "dubbo://10.0.0.1:1/a.B\n");
   EXPECT_TRUE(Register("consumer://10.0.0.9/a.B?category=consumers").ok()) << "consumers are not stored";
   EXPECT_EQ(directory_.Read("p.txt"), "dubbo://10.0.0.1:1/a.B\n");
@@ -63,8 +64,9 @@ TEST_F(FileWritingTest, InADirectoryAProcessKeepsAFileOfItsOwn) {
     if (name != "others.txt") own = name;
   }
   EXPECT_THAT(own, ::testing::MatchesRegex("fairlead-[0-9]+-[0-9a-f]{16}\\.urls"));
-  EXPECT_THAT(directory_.Read("d/" + own),
-              ::testing::MatchesRegex("#[^\n]*\ndubbo://10.0.0.2:1/a.B\\?timestamp=1\ndubbo://10.0.0.3:1/c.D\n"));
+  EXPECT_THAT(
+      directory_.Read("d/" + own),
+      ::testing::MatchesRegex("#[^\n]*\ndubbo://10.0.0.2:1/a.B\\?timestamp=1\ndubbo://10.0.0.3:1/c.D\n"));
   Advance(2 * kSettle);
   EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers list 10.0.0.2:1 10.0.0.1:1"));
 
@@ -104,10 +106,25 @@ TEST_F(FileWritingTest, DestroyedWithoutStopItTakesItsUrlsAlong) {
   EXPECT_THAT(Files(), IsEmpty());
 }
 
+TEST_F(FileWritingTest, AFileThatSomebodyDeletesComesBack) {
+  directory_.Mkdir("d");
+  OpenFile("d");
+  EXPECT_TRUE(Register("dubbo://10.0.0.2:1/a.B").ok());
+  Advance(seconds(1));
+  const std::string own = Files().front(), text = directory_.Read("d/" + own);
+  directory_.Remove("d/" + own);
+  Settle();
+  EXPECT_EQ(directory_.Read("d/" + own), text);
+  EXPECT_EQ(Lines("FL-5-6").size(), 1u);
+  Advance(2 * kSettle);
+  EXPECT_THAT(Subscribe()->Take(), ElementsAre("a.B/providers list 10.0.0.2:1"));
+}
+
 TEST_F(FileWritingTest, ALineBreakCannotForgeALine) {
   directory_.Mkdir("d");
   OpenFile("d");
-  EXPECT_THAT(Register("dubbo://10.0.0.2:1/a.B?x=1\ndubbo://6.6.6.6:1/a.B").message(), HasSubstr("percent-encode"));
+  EXPECT_THAT(Register("dubbo://10.0.0.2:1/a.B?x=1\ndubbo://6.6.6.6:1/a.B").message(),
+              HasSubstr("percent-encode"));
   EXPECT_THAT(Files(), IsEmpty());
 }
 
