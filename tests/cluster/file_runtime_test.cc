@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "fairlead/cluster/default_extensions.h"
 #include "fairlead/cluster/runtime.h"
@@ -49,6 +50,7 @@ class FileRuntimeTest : public ::testing::Test {
   }
 
   TempDirectory directory_;
+  std::vector<std::shared_ptr<Directory>> kept_;
   LogRecorder lines_;
   std::shared_ptr<FakeProtocol> protocol_ = std::make_shared<FakeProtocol>();
   std::unique_ptr<Runtime> runtime_ =
@@ -91,6 +93,16 @@ TEST_F(FileRuntimeTest, AMissingFileIsWaitedFor) {
   directory_.Write("later/providers.txt", "dubbo://10.0.0.1:20880/com.acme.Orders?version=1.0.0\n");
   EXPECT_TRUE(PicksBecome(*orders, {"10.0.0.1:20880"}));
   EXPECT_EQ(lines_.count("FL-4-1"), 0u) << "that consumers are not stored is no warning";
+}
+
+TEST_F(FileRuntimeTest, TwoFilesAreTwoRegistries) {
+  for (const char* number : {"1", "2"}) {
+    directory_.Write(number, std::string("dubbo://10.0.0.") + number + ":1/com.acme.Orders?version=1.0.0\n");
+    const auto orders = Refer("file://" + (directory_ / number));
+    ASSERT_NE(orders, nullptr);
+    kept_.push_back(orders);
+    EXPECT_EQ(Picked(*orders), (std::set<std::string>{std::string("10.0.0.") + number + ":1"}));
+  }
 }
 
 TEST_F(FileRuntimeTest, ProvidersMeetConsumersInADirectory) {
