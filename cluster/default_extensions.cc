@@ -1,6 +1,7 @@
 #include "fairlead/cluster/default_extensions.h"
 
 #include "fairlead/loadbalance/policies.h"
+#include "fairlead/registry/file/file_registry.h"
 #include "fairlead/registry/memory/memory_registry.h"
 #include "fairlead/routing/condition/condition_router.h"
 #ifdef FAIRLEAD_HAS_ZOOKEEPER
@@ -14,6 +15,7 @@ ExtensionRegistry DefaultExtensions() {
   static const auto memory = std::make_shared<MemoryRegistryFactory>();
   ExtensionRegistry::Builder builder;
   builder.AddRegistry(memory);
+  builder.AddRegistry(MakeFileRegistryFactory());
 #ifdef FAIRLEAD_HAS_ZOOKEEPER
   builder.AddRegistry(MakeZookeeperRegistryFactory());
 #endif

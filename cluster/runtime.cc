@@ -251,7 +251,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
                                                      " has no scheme; write for example zookeeper://host:2181"));
     }
     UrlParts place = *parts;
-    place.path.reset();
+    // Behind a host a path says nothing; alone it is the place, file:///etc/providers.txt.
+    if (!place.host.value_or("").empty()) place.path.reset();
     const Url url = Url::Of(*std::move(parts), pool_);
     auto factory = options_.extensions.Registry(url.protocol());
     if (!factory.ok()) return factory.status();

@@ -10,13 +10,14 @@ declare -A may=(
   [rpc]="base url rpc"
   [registry]="base url registry"
   [registry/memory]="base url registry registry/memory"
+  [registry/file]="base url registry registry/file"
   [registry/zookeeper]="base url registry registry/zookeeper"
   [routing]="base url rpc routing"
   [loadbalance]="base url rpc loadbalance"
   [directory]="base url rpc registry routing loadbalance directory"
   [cluster]="base url rpc registry routing loadbalance directory cluster"
   # Apart from cluster, which must not know a concrete registry: the list of what this build has.
-  [extensions]="extensions registry registry/memory registry/zookeeper routing loadbalance cluster"
+  [extensions]="extensions registry registry/memory registry/file registry/zookeeper routing loadbalance cluster"
 )
 # Outside headers a public header of ours may show.
 public_outside='^(absl/status/[a-z_]+\.h|absl/functional/any_invocable\.h|absl/strings/string_view\.h)$'
@@ -27,7 +28,7 @@ complain() { echo "layers: $*" >&2; bad=1; }
 folder_of() {  # the most specific folder of the table that holds the path
   case "$1" in
     cluster/default_extensions.*) echo extensions ;;
-    registry/memory/* | registry/zookeeper/*) cut -d/ -f1-2 <<<"$1" ;;
+    registry/memory/* | registry/file/* | registry/zookeeper/*) cut -d/ -f1-2 <<<"$1" ;;
     *) cut -d/ -f1 <<<"$1" ;;
   esac
 }

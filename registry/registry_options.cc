@@ -33,6 +33,9 @@ absl::Status ReadMillis(const Url& registry, std::string_view key, std::int32_t 
 absl::StatusOr<RegistryOptions> RegistryOptions::Parse(const Url& registry) {
   RegistryOptions options;
   options.address = absl::StrCat(ToAbsl(registry.protocol()), "://", registry.Address());
+  if (registry.host().empty() && !registry.path().empty()) {
+    absl::StrAppend(&options.address, "/", ToAbsl(registry.path()));
+  }
   if (const std::string_view backup = registry.Param("backup"); !backup.empty()) {
     absl::StrAppend(&options.address, ",", ToAbsl(backup));
   }

@@ -32,7 +32,8 @@ struct RegistryCallOptions {
 // What a registry url's parameters mean, read once. Defaults apply to absent and empty parameters. What is not
 // about calls is about the connection, or about what is kept up in the background.
 struct RegistryOptions : RegistryCallOptions {
-  // `protocol://host:port[,backup...]`, without credentials and parameters: for logs and errors.
+  // `protocol://host:port[,backup...]`, or `protocol:///path` where there is no host; without credentials and
+  // parameters: for logs and errors.
   std::string address;
   // `session`: what is asked for; the server may shorten it.
   std::chrono::milliseconds session{60000};

@@ -1,0 +1,100 @@
+#include "fairlead/registry/file/file_lines.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "fairlead/base/status_macros.h"
+#include "fairlead/base/strings.h"
+#include "fairlead/url/parameter_names.h"
+#include "fairlead/url/utf8.h"
+
+namespace fairlead::internal {
+namespace {
+
+constexpr std::size_t kLongestLine = 64 * 1024;
+constexpr std::size_t kMostBad = 100;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+Category CategoryByProtocol(std::string_view protocol) {
+  if (protocol == "override" || protocol == "absent") return Category::kConfigurators;
+  if (protocol == "route" || protocol == "condition" || protocol == "script") return Category::kRouters;
+  if (protocol == "consumer") return Category::kConsumers;
+  return Category::kProviders;
+}
+
+std::string_view Trimmed(std::string_view line) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const std::size_t first = line.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return line.substr(first, line.find_last_not_of(kBlanks) - first + 1);
+}
+
+bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+struct Entry {
+  RegistryKey key;
+  std::string text;
+};
+
+absl::StatusOr<Entry> ReadLine(std::string_view line, UrlPool& pool) {
+  if (line.size() > kLongestLine) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the line has ", line.size(), " bytes; at most ", kLongestLine, " are read"));
+  }
+  if (std::any_of(line.begin(), line.end(), IsControl) || !IsUtf8(line)) {
+    return absl::InvalidArgumentError("expected UTF-8 text without control characters");
+  }
+  FAIRLEAD_ASSIGN_OR_RETURN(const Url url, pool.Parse(line));
+  if (url.protocol().empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(url.ToString(), ": expected a url, protocol://host:port/service"));
+  }
+  Entry entry;
+  FAIRLEAD_ASSIGN_OR_RETURN(entry.key, RegistryKeyOf(url.parts()));
+  const bool says_category = !url.Param(names::kCategory).empty();
+  if (!says_category) entry.key.category = CategoryByProtocol(url.protocol());
+  if (!says_category && entry.key.category != Category::kProviders) {
+    // Matching reads the category from the url.
+    UrlParts parts = url.parts();
+    parts.params.insert_or_assign(names::kCategory, CategoryName(entry.key.category));
+    entry.text = parts.ToFullString();
+  } else {
+    const bool encoded = line.find("://") == std::string_view::npos;
+    entry.text = encoded ? url.ToFullString() : std::string(line);
+  }
+  if (entry.key.category == Category::kProviders && url.host().empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(url.ToString(), ": expected the provider's host"));
+  }
+  const bool rule =
+      entry.key.category == Category::kConfigurators || entry.key.category == Category::kRouters;
+  if (entry.key.service == "*" && !rule) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(url.ToString(), ": interface * is for rules only; name the service"));
+  }
+  return entry;
+}
+
+}  // namespace
+
+FileLines ParseFileLines(std::string_view text, UrlPool& pool) {
+  FileLines lines;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = Trimmed(text.substr(0, end));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    if (line.empty() || line.front() == '#') continue;
+    absl::StatusOr<Entry> entry = ReadLine(line, pool);
+    if (entry.ok()) {
+      lines.urls[std::move(entry->key)].push_back(std::move(entry->text));
+      ++lines.count;
+    } else if (++lines.bad_count <= kMostBad) {
+      lines.bad.push_back({number, Shortened(FromAbsl(entry.status().message()))});
+    }
+  }
+  return lines;
+}
+
+}  // namespace fairlead::internal

@@ -1,0 +1,127 @@
+#include "fairlead/registry/file/file_lines.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace fairlead::internal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class FileLinesTest : public ::testing::Test {
+ protected:
+  FileLines Parse(std::string_view text) { return ParseFileLines(text, pool_); }
+  static std::vector<std::string> At(const FileLines& lines, std::string service, Category category) {
+    const auto at = lines.urls.find({std::move(service), category});
+    return at == lines.urls.end() ? std::vector<std::string>() : at->second;
+  }
+  std::string Reason(std::string_view line) {
+    const FileLines lines = Parse(line);
+    EXPECT_EQ(lines.count, 0u) << line;
+    return lines.bad.size() == 1 ? lines.bad.front().reason : "not one bad line";
+  }
+  UrlPool pool_;
+};
+
+TEST_F(FileLinesTest, CommentsAndBlankLinesSayNothing) {
+  const FileLines lines = Parse("# a\n\n  \t\n  # b dubbo://h:1/a.B\ndubbo://h:1/a.B\n#dubbo://h:2/a.B");
+  EXPECT_EQ(lines.count, 1u);
+  EXPECT_EQ(lines.bad_count, 0u);
+  EXPECT_EQ(Parse("").count, 0u);
+}
+
+TEST_F(FileLinesTest, LineEndsBlanksAndByteOrderMarkAreDropped) {
+  const FileLines lines = Parse("\xef\xbb\xbf dubbo://h:1/a.B\r\n\tdubbo://h:2/a.B \t\r\r\ndubbo://h:3/a.B");
+  EXPECT_THAT(At(lines, "a.B", Category::kProviders),
+              ElementsAre("dubbo://h:1/a.B", "dubbo://h:2/a.B", "dubbo://h:3/a.B"));
+}
+
+TEST_F(FileLinesTest, ALineStandsUnderItsInterface) {
+  const FileLines lines = Parse(
+      "dubbo://h:1/path?interface=a.B&group=g&version=1.0.0\n"
+      "tri://h:2/a.B\n"
+      "dubbo://h:3/c.D\n");
+  EXPECT_THAT(At(lines, "a.B", Category::kProviders),
+              ElementsAre("dubbo://h:1/path?interface=a.B&group=g&version=1.0.0", "tri://h:2/a.B"));
+  EXPECT_THAT(At(lines, "c.D", Category::kProviders), ElementsAre("dubbo://h:3/c.D"));
+}
+
+TEST_F(FileLinesTest, WithoutACategoryTheProtocolSaysIt) {
+  const FileLines lines = Parse(
+      "override://0.0.0.0/a.B?weight=5\n"
+      "absent://0.0.0.0/a.B?weight=6\n"
+      "route://0.0.0.0/a.B?rule=x\n"
+      "condition://0.0.0.0/a.B?rule=y\n"
+      "consumer://10.0.0.9/a.B\n");
+  EXPECT_THAT(At(lines, "a.B", Category::kConfigurators),
+              ElementsAre("override://0.0.0.0/a.B?category=configurators&weight=5",
+                          "absent://0.0.0.0/a.B?category=configurators&weight=6"))
+      << "the category is added, for matching reads it";
+  EXPECT_THAT(At(lines, "a.B", Category::kRouters),
+              ElementsAre("route://0.0.0.0/a.B?category=routers&rule=x",
+                          "condition://0.0.0.0/a.B?category=routers&rule=y"));
+  EXPECT_THAT(At(lines, "a.B", Category::kConsumers),
+              ElementsAre("consumer://10.0.0.9/a.B?category=consumers"));
+}
+
+TEST_F(FileLinesTest, ACategoryThatIsSaidHolds) {
+  const FileLines lines = Parse("custom://0.0.0.0/a.B?category=routers&router=mine\n");
+  EXPECT_THAT(At(lines, "a.B", Category::kRouters),
+              ElementsAre("custom://0.0.0.0/a.B?category=routers&router=mine"));
+  EXPECT_THAT(Reason("dubbo://h:1/a.B?category=nosuch"), HasSubstr("nosuch"));
+}
+
+TEST_F(FileLinesTest, AnEncodedLineIsReadToo) {
+  const FileLines lines = Parse("dubbo%3A%2F%2Fh%3A1%2Fa.B%3Fweight%3D5\n");
+  EXPECT_THAT(At(lines, "a.B", Category::kProviders), ElementsAre("dubbo://h:1/a.B?weight=5"));
+}
+
+TEST_F(FileLinesTest, EveryServiceIsForRulesOnly) {
+  EXPECT_THAT(At(Parse("route://0.0.0.0/*?rule=x\n"), "*", Category::kRouters),
+              ElementsAre("route://0.0.0.0/*?category=routers&rule=x"));
+  EXPECT_THAT(Reason("dubbo://h:1/*"), HasSubstr("for rules only"));
+}
+
+TEST_F(FileLinesTest, WhatIsNoUrlIsNamedByItsNumber) {
+  const FileLines lines =
+      Parse("dubbo://h:1/a.B\nnonsense\n\n10.0.0.1:20880\ndubbo://h:port/a.B\ndubbo://h:2\n");
+  EXPECT_EQ(lines.count, 1u);
+  ASSERT_EQ(lines.bad.size(), 4u);
+  EXPECT_EQ(lines.bad[0].number, 2u);
+  EXPECT_THAT(lines.bad[0].reason, HasSubstr("nonsense"));
+  EXPECT_EQ(lines.bad[1].number, 4u);
+  EXPECT_EQ(lines.bad[2].number, 5u);
+  EXPECT_THAT(lines.bad[3].reason, HasSubstr("expected a service interface"));
+  EXPECT_THAT(Reason("dubbo:///a.B"), HasSubstr("host"));
+}
+
+TEST_F(FileLinesTest, AReasonHasNoPassword) {
+  EXPECT_THAT(Reason("dubbo://user:secret@h:port/a.B"), ::testing::Not(HasSubstr("secret")));
+  EXPECT_THAT(Reason("dubbo://user:secret@h:1/a.B?category=no"), ::testing::Not(HasSubstr("secret")));
+}
+
+TEST_F(FileLinesTest, HostileTextIsSkippedLineByLine) {
+  const std::string text = "dubbo://h:1/a.B?x=\xff\n" + std::string("dubbo://h:2/a.B\0x\n", 18) +
+                           "dubbo://h:3/a.B?x=" + std::string(70000, 'x') + "\ndubbo://h:4/a.B\n";
+  const FileLines lines = Parse(text);
+  EXPECT_THAT(At(lines, "a.B", Category::kProviders), ElementsAre("dubbo://h:4/a.B"));
+  EXPECT_EQ(lines.bad_count, 3u);
+  EXPECT_THAT(lines.bad[2].reason, HasSubstr("70018 bytes"));
+}
+
+TEST_F(FileLinesTest, OfManyBadLinesTheFirstHundredAreKept) {
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += "garbage\n";
+  const FileLines lines = Parse(text);
+  EXPECT_EQ(lines.bad_count, 500u);
+  EXPECT_EQ(lines.bad.size(), 100u);
+  EXPECT_EQ(lines.bad.back().number, 100u);
+}
+
+}  // namespace
+}  // namespace fairlead::internal
