@@ -78,7 +78,7 @@ class Registration {
 // whose own is read. When the registry does not answer within `file.wait` (2 000 ms), consumers go by that file: Refer
 // succeeds, picks work, Explain says so; the registry's lists replace it when they come, and providers that are in both
 // are not touched. A parameter `file` of the registry's url names the file, `file-cache=false` does without;
-// `memory://` has none unless it is named. The file has no passwords; providers that need one are connected anew.
+// `memory://` and `file://` have none unless it is named. The file has no passwords; providers that need one are connected anew.
 //
 // Thread-safe. Callbacks run on the executor, one at a time, no lock
 // held, and may call everything but the blocking forms (which answer kFailedPrecondition there).

@@ -14,6 +14,8 @@ namespace {
 class FileRegistryFactory final : public RegistryFactory {
  public:
   std::string_view scheme() const override { return "file"; }
+  // Its lists stand in a file already.
+  bool CachesByDefault() const override { return false; }
   absl::StatusOr<std::unique_ptr<RegistryBackend>> Create(const Url& registry,
                                                           const RegistryContext& context) override {
     FAIRLEAD_ASSIGN_OR_RETURN(std::string path, internal::FilePathOf(registry));
