@@ -18,7 +18,7 @@ namespace {
 struct Tabled {
   explicit Tabled(const MemberList& members) {
     for (const Member& member : members.members()) {
-      table.providers.Set(member.slot, std::shared_ptr<const Provider>(std::shared_ptr<void>(), member.provider));
+      table.providers.Set(member.slot, *member.provider);
       table.states.push_back(const_cast<InvokerState*>(member.state));
       table.weights.push_back(member.weight);
       table.by_rank.insert(table.by_rank.begin(), member.slot);
@@ -50,7 +50,7 @@ TEST(MembersTest, ReadsATableThroughASetByRank) {
     for (const Member& member : members) {
       slots.push_back(member.slot);
       EXPECT_EQ(member.weight, static_cast<std::int32_t>(member.slot));
-      EXPECT_EQ(member.provider, list.members()[member.slot].provider);
+    EXPECT_TRUE(member.provider->Is(*list.members()[member.slot].provider));
       EXPECT_EQ(member.state, list.members()[member.slot].state);
     }
     for (const Member& member : of_get) EXPECT_EQ(member.weight, static_cast<std::int32_t>(member.slot) + 1000);
