@@ -28,6 +28,19 @@ TEST(StringHash, FindsByViewWithoutAKey) {
   EXPECT_EQ(StringHash()("abc"), HashBytes("abc"));
 }
 
+TEST(SameText, SeesEveryByteOfTextsOfAnySize) {
+  for (std::size_t size = 0; size <= 40; ++size) {
+    const std::string text(size, 'x');
+    EXPECT_TRUE(SameText(text, std::string(size, 'x'))) << size;
+    EXPECT_FALSE(SameText(text, text + "x")) << size;
+    for (std::size_t i = 0; i < size; ++i) {
+      std::string other = text;
+      other[i] = 'y';
+      EXPECT_FALSE(SameText(text, other)) << size << ", " << i;
+    }
+  }
+}
+
 TEST(Shortened, KeepsWhatIsShortAndSaysTheLengthOfTheRest) {
   EXPECT_EQ(Shortened("abc", 3), "abc");
   EXPECT_EQ(Shortened("abcd", 3), "abc... (4 bytes)");
