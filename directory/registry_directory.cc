@@ -1,8 +1,10 @@
 #include "fairlead/directory/registry_directory.h"
 
 #include <utility>
+#include <vector>
 
 #include "fairlead/registry/registry_key.h"
+#include "fairlead/url/parameter_names.h"
 
 namespace fairlead {
 namespace {
@@ -40,6 +42,10 @@ void RegistryDirectory::Notify(Notification full) {
     why_empty_([alive = weak_from_this()](std::string reason) {
       if (const auto self = alive.lock()) self->updater_->SetEmptyReason(std::move(reason));
     });
+  }
+  if (full.category != Category::kProviders) {
+    // Written beside a document that says the same, for readers that know no documents.
+    std::erase_if(full.urls, [](const Url& url) { return !url.Param(names::kCompatibleConfig).empty(); });
   }
   updater_->Set(full.category, full.kind, std::move(full.urls), std::move(full.unreadable), full.cached);
   if (updater_->open()) return;

@@ -80,6 +80,15 @@ TEST_F(BadInputTest, AValueOfAnOverrideThatCannotBeUsedHasNoEffect) {
   EXPECT_EQ(protocol_->referred, 2);
 }
 
+TEST_F(BadInputTest, WhatIsWrittenForOlderReadersIsPassedOver) {
+  Open({"10.0.0.1", "10.0.0.2"});
+  Overrides({Override("timeout=77&compatible_config=true"), Override("retries=3")});
+  executor_.RunReady();
+  EXPECT_EQ(handle_->List({})[0].Param("timeout"), "");
+  EXPECT_EQ(handle_->List({})[0].Param("retries"), "3");
+  EXPECT_THAT(Skipped(), IsEmpty());
+}
+
 TEST_F(BadInputTest, ABetterOverrideUnderABadOneStays) {
   Open({"10.0.0.1", "10.0.0.2"});
   Overrides({Override("loadbalance=roundrobin&weight=20"), Override("loadbalance=nope&weight=x&priority=5")});
