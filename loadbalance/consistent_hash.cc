@@ -36,7 +36,7 @@ struct HashParameters {
 absl::StatusOr<HashParameters> ReadParameters(const SelectorInput& input) {
   const Url& first = input.by_rank.front().provider->effective;
   FAIRLEAD_ASSIGN_OR_RETURN(const std::int32_t nodes,
-                            MethodIntParam(first.parts(), input.method, names::kHashNodes, kDefaultNodes));
+                            MethodIntParam(first.common(), input.method, names::kHashNodes, kDefaultNodes));
   if (nodes < 4) {
     return absl::InvalidArgumentError(
         absl::StrCat(ToAbsl(names::kHashNodes), "=", nodes, " gives a ring without points: set 4 or more"));
