@@ -196,10 +196,8 @@ class ThreadExecutor final : public Executor {
  public:
   explicit ThreadExecutor(const std::string& name) : loop_(std::make_shared<Loop>()) {
     const SignalsBlocked blocked;
-    thread_ = std::thread([loop = loop_, shown = name.substr(0, 15)] {
-      pthread_setname_np(pthread_self(), shown.c_str());
-      loop->context.run();
-    });
+    thread_ = std::thread([loop = loop_] { loop->context.run(); });
+    pthread_setname_np(thread_.native_handle(), name.substr(0, 15).c_str());
   }
 
   ~ThreadExecutor() override { Stop(); }

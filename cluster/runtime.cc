@@ -93,9 +93,11 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     }
     absl::StatusOr<Access> access = Acquire(registry_text, consumer_text);
     if (!access.ok()) return done(access.status());
-    absl::StatusOr<Url> consumer = CompleteConsumer(consumer_text, access->url);
+    std::vector<std::string> unused;
+    absl::StatusOr<Url> consumer = CompleteConsumer(consumer_text, access->url, unused);
     if (!consumer.ok()) return done(consumer.status());
     std::vector<std::string> remarks = std::move(access->remarks);
+    WarnOfEach(consumer->ServiceKey(), "consumer", std::move(unused), &remarks);
     WarnOfEach(consumer->ServiceKey(), "consumer", internal::UnreadableInConsumer(*consumer), &remarks);
 
     const std::uint64_t id = next_id_++;
@@ -106,7 +108,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     const auto directory = reference.directory;
     FailbackRegistry& failback = *reference.registry->registry;
 
-    if (consumer->BoolParam("register", true) && consumer->Param(names::kInterface) != "*") {
+    if (consumer->BoolParam("register", true)) {
       UrlParts node = consumer->parts();
       node.params.insert_or_assign(names::kCategory, "consumers");
       node.params.insert_or_assign(names::kCheck, "false");
@@ -329,12 +331,17 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     });
   }
 
-  absl::StatusOr<Url> CompleteConsumer(const std::string& text, const Url& registry) {
+  // `unused`: what of its policy parameters is left out because it cannot be used, so that a provider's holds.
+  absl::StatusOr<Url> CompleteConsumer(const std::string& text, const Url& registry, std::vector<std::string>& unused) {
     absl::StatusOr<UrlParts> parts = UrlParts::Parse(text);
     if (!parts.ok()) return parts.status();
     if (parts->ServiceInterface().empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "consumer ", parts->ToString(), " names no service; write it as path, consumer://host/com.acme.Orders"));
+    }
+    if (parts->ServiceInterface() == "*") {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "consumer ", parts->ToString(), " names all services; a Directory has the providers of one: name it"));
     }
     if (!parts->protocol || parts->protocol->empty()) parts->protocol = "consumer";
     if (!parts->host || parts->host->empty() || *parts->host == "0.0.0.0") parts->host = LocalAddress(registry);
@@ -357,6 +364,19 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
       if (const auto policy = options_.extensions.Policy(value); !policy.ok()) {
         return absl::Status(policy.status().code(), absl::StrCat("consumer parameter ", key, ": ", policy.status().message()));
       }
+    }
+    const auto expected = [this](std::string_view key, std::string_view value) {
+      if (internal::PolicyKey(key).empty()) return std::string();
+      return internal::OwnValueExpected(key, value,
+                                        [this](std::string_view name) { return options_.extensions.Policy(name); });
+    };
+    for (const auto& [key, value] : parts->params) {
+      const std::string what = expected(key, value);
+      if (what.empty()) continue;
+      unused.push_back(absl::StrCat(Shortened(key, 60), "=", Shortened(value, 60), " is not used, expected ", what));
+    }
+    if (!unused.empty()) {
+      parts->params.EraseIf([&](std::string_view key, std::string_view value) { return !expected(key, value).empty(); });
     }
     return Url::Of(*std::move(parts), pool_);
   }

@@ -63,4 +63,9 @@ std::string ValueExpected(std::string_view key, std::string_view value, const Po
   return {};
 }
 
+std::string OwnValueExpected(std::string_view key, std::string_view value, const PolicyLookup& policies) {
+  if (PolicyKey(key) == names::kHashNodes && ParseJavaInt(value).value_or(0) > kMostHashNodes) return {};
+  return ValueExpected(key, value, policies);
+}
+
 }  // namespace fairlead::internal

@@ -23,6 +23,10 @@ std::string_view NumberExpected(std::string_view key, std::string_view value);
 // list of indices, the name of a policy that `policies` knows. Empty when it can, and for keys that no policy reads.
 std::string ValueExpected(std::string_view key, std::string_view value, const PolicyLookup& policies);
 
+// The same of a value in a provider's or the consumer's own url: nodes beyond the bound are taken for as many as it
+// allows there.
+std::string OwnValueExpected(std::string_view key, std::string_view value, const PolicyLookup& policies);
+
 }  // namespace fairlead::internal
 
 #endif  // FAIRLEAD_DIRECTORY_POLICY_PARAMETERS_H_

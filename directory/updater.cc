@@ -29,6 +29,14 @@ constexpr milliseconds kPlanTick{20};
 constexpr milliseconds kCloseTick{20};
 // Of one remark in Explain: a url and what is wrong with it.
 constexpr std::size_t kMostSkippedBytes = 1000;
+constexpr std::size_t kMostSkippedOfAKind = 100;
+
+// For Explain, which people read.
+void AddSkipped(const std::vector<std::string>& texts, std::vector<std::string>& skipped) {
+  const std::size_t shown = std::min(texts.size(), kMostSkippedOfAKind);
+  for (std::size_t i = 0; i < shown; ++i) skipped.push_back(Shortened(texts[i], kMostSkippedBytes));
+  if (shown < texts.size()) skipped.push_back(absl::StrCat("and ", texts.size() - shown, " more of this kind"));
+}
 
 std::vector<LastGood::Broken> Unidentified(const std::vector<std::string>& unreadable) {
   std::vector<LastGood::Broken> broken;
@@ -130,7 +138,7 @@ void Updater::RegistryChanged() {
   if (config_.registry_state) notes->state = Shortened(config_.registry_state());
   for (const std::string& remark : config_.remarks) notes->skipped.push_back(Shortened(remark, kMostSkippedBytes));
   if (config_.unreadable) {
-    for (const std::string& child : config_.unreadable()) notes->skipped.push_back(Shortened(child, kMostSkippedBytes));
+    AddSkipped(config_.unreadable(), notes->skipped);
   }
   if (version_ == 0) core_->SetNotReady(NotReady(config_.consumer, notes->state));
   core_->SetNotes(std::move(notes));
@@ -332,16 +340,17 @@ Endpoints::Made Updater::Make(const Url& original) {
   // what is theirs alone.
   UrlParts merged = MergeConsumer(original.parts(), config_.consumer.common().params);
   Endpoints::Made made;
-  // One provider that names a policy which is not known here must not fail the calls of all.
-  const auto names_nothing = [&](std::string_view key, std::string_view value) {
-    return PolicyKey(key) == names::kLoadBalance && !ValueExpected(key, value, config_.policy).empty();
+  // One provider that names a policy which is not known here, or a ring that cannot be made, must not fail the calls of
+  // all. Numbers have a default of their own where they are read.
+  const auto cannot_be_used = [&](std::string_view key, std::string_view value) {
+    return NumberExpected(key, value).empty() && !OwnValueExpected(key, value, config_.policy).empty();
   };
   for (const auto& [key, value] : merged.params) {
-    if (!names_nothing(key, value)) continue;
+    if (!cannot_be_used(key, value)) continue;
     absl::StrAppend(&made.left_out, made.left_out.empty() ? "" : "; ", Shortened(key, 60), "=", Shortened(value, 60),
-                    " is not used, expected ", ValueExpected(key, value, config_.policy));
+                    " is not used, expected ", OwnValueExpected(key, value, config_.policy));
   }
-  if (!made.left_out.empty()) merged.params.EraseIf(names_nothing);
+  if (!made.left_out.empty()) merged.params.EraseIf(cannot_be_used);
   // The consumer's own category is about its subscription, its side is what overrides are compared with.
   merged.params.erase(names::kCategory);
   if (!configurators_.empty()) merged = configurators_.Apply(std::move(merged));
@@ -403,7 +412,7 @@ void Updater::Publish() {
   const std::vector<std::string> unreadable = endpoints_->Unreadable();
   for (const std::vector<std::string>* texts : {&std::as_const(bad_providers_), &std::as_const(bad_rules_),
                                                 &std::as_const(bad_overrides_), &endpoints_->skipped(), &unreadable}) {
-    for (const std::string& text : *texts) input.skipped.push_back(Shortened(text, kMostSkippedBytes));
+    AddSkipped(*texts, input.skipped);
   }
   for (std::size_t i = 0; i < stale_.size(); ++i) {
     if (cached_[i]) {

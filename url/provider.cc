@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 namespace fairlead {
 namespace {
@@ -18,6 +19,8 @@ std::string_view WhyNoProvider(const UrlParts& url) {
     return "no provider's protocol";
   }
   if (!url.host || url.host->empty()) return "no host to connect to";
+  if (url.host->find_first_of(" \t,;") != std::string::npos) return "no such host";
+  if (url.host->front() == '[' && url.host->find(']') == std::string::npos) return "no such host";
   // An absent port is the protocol's usual one.
   if (url.port > kLargestPort) return "no such port";
   return {};

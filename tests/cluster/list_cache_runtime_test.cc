@@ -20,7 +20,7 @@
 #include "fairlead/tests/support/fake_protocol.h"
 #include "fairlead/tests/support/log_recorder.h"
 #include "fairlead/tests/support/manual_executor.h"
-#include "fairlead/tests/support/temp_dir.h"
+#include "fairlead/tests/support/temp_directory.h"
 
 namespace fairlead {
 namespace {
@@ -88,7 +88,7 @@ class ListCacheRuntimeTest : public ::testing::Test {
     for (const char* url : {kSecond, kFirst, kOverride}) ASSERT_TRUE(store.Put(url).ok());
   }
 
-  TempDir dir_;
+  TempDirectory dir_;
   const std::string file_ = dir_ / "lists.cache";
   const std::string registry_ = "memory://m?file=" + file_;
 };

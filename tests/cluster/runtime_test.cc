@@ -78,6 +78,7 @@ TEST_F(RuntimeTest, WrongInputIsRefusedWithItsRemedy) {
   EXPECT_THAT(code("nosuch://h:1", "consumer://h/a.B").message(), HasSubstr("memory"));
   EXPECT_THAT(code("127.0.0.1:2181", "consumer://h/a.B").message(), HasSubstr("zookeeper://"));
   EXPECT_EQ(code("memory://x", "consumer://h").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(code("memory://x", "consumer://h/*").message(), HasSubstr("names all services"));
   EXPECT_EQ(code("memory://x", "consumer://h:port/a.B").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code("memory://x", "consumer://h/a.B?loadbalance=nope").code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(code("memory://x", "consumer://h/a.B?find.loadbalance=nope").message(),
@@ -89,6 +90,22 @@ TEST_F(RuntimeTest, WrongInputIsRefusedWithItsRemedy) {
   EXPECT_EQ(runtime_->Refer("memory://x", "consumer://h/a.B", nullptr).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(runtime_->Register("memory://x", "dubbo://h:1").status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Runtime::Create({.clock = nullptr}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(RuntimeTest, PolicyParametersOfTheConsumerThatCannotBeUsedAreLeftOutAndSaid) {
+  auto provider = *runtime_->Register(registry_, "dubbo://10.0.0.1:1/com.acme.Orders?hash.nodes=320&weight=7");
+  const auto orders = *runtime_->Refer(
+      registry_, "consumer://10.0.0.9/com.acme.Orders?loadbalance=consistenthash&hash.nodes=zz&find.hash.arguments=q&weight=heavy",
+      protocol_);
+  EXPECT_TRUE(orders->Select({}).ok());
+  EXPECT_EQ(orders->List({}).at(0).Param("hash.nodes"), "320") << "the provider's word holds";
+  EXPECT_EQ(orders->List({}).at(0).Param("weight"), "7");
+  const std::vector<std::string> skipped = orders->Explain({}).skipped;
+  EXPECT_EQ(skipped.size(), 3u);
+  for (const char* what : {"consumer parameter hash.nodes=zz", "find.hash.arguments=q", "weight=heavy"}) {
+    EXPECT_THAT(skipped, ::testing::Contains(HasSubstr(what)));
+  }
+  EXPECT_EQ(lines_.count("FL-4-2"), 3u);
 }
 
 TEST_F(RuntimeTest, AServiceWithNothingReadableIsAnsweredAtOnceForEveryReference) {

@@ -137,6 +137,20 @@ TEST_F(BadInputTest, APolicyThatAProviderNamesAndNobodyKnowsIsLeftOut) {
   EXPECT_THAT(Skipped(), IsEmpty());
 }
 
+TEST_F(BadInputTest, ARingThatAProviderAsksForAndCannotBeMadeIsTheDefaultOne) {
+  Open({});
+  for (const std::string bad : {"hash.nodes=zz", "hash.nodes=1", "hash.arguments=q", "find.hash.nodes=-1"}) {
+    SCOPED_TRACE(bad);
+    lines_.clear();
+    Providers({"10.0.0.1?loadbalance=consistenthash&" + bad, "10.0.0.2?loadbalance=consistenthash"});
+    executor_.RunReady();
+    EXPECT_TRUE(handle_->Select({.hash_key = 7u}).ok());
+    EXPECT_THAT(PolicyOf("find"), HasSubstr("160 points each"));
+    EXPECT_THAT(Skipped(), ElementsAre(AllOf(HasSubstr(bad), HasSubstr(kA))));
+    EXPECT_EQ(lines_.count("FL-3-9"), 1u);
+  }
+}
+
 TEST_F(BadInputTest, TheConsumersPolicyIsTheNextLevel) {
   Start("consumer://10.0.0.9/com.acme.Orders?loadbalance=roundrobin");
   Open({"10.0.0.1?loadbalance=nope", "10.0.0.2"});

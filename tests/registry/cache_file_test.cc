@@ -13,7 +13,7 @@
 
 #include "fairlead/base/random.h"
 #include "fairlead/tests/support/effort.h"
-#include "fairlead/tests/support/temp_dir.h"
+#include "fairlead/tests/support/temp_directory.h"
 
 namespace fairlead::internal {
 namespace {
@@ -53,7 +53,7 @@ class CacheFileTest : public ::testing::Test {
     std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::seconds(seconds));
   }
 
-  TempDir dir_;
+  TempDirectory dir_;
   const std::string name_ = dir_ / "deep/er/lists.cache";
   std::vector<std::string> remarks_;
 };

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fairlead/tests/registry/registry_fixture.h"
-#include "fairlead/tests/support/temp_dir.h"
+#include "fairlead/tests/support/temp_directory.h"
 
 // FailbackRegistry and its file, in virtual time; the disk is touched by tasks of the same executor.
 namespace fairlead {
@@ -50,7 +50,7 @@ class ListCacheTest : public RegistryFixture {
   // A life that begins with a registry that does not answer.
   FailbackRegistry& Dead(const std::string& more = "") { return Open(Registry(more), /*connect=*/false); }
 
-  TempDir dir_;
+  TempDirectory dir_;
   const std::string name_ = dir_ / "lists.cache";
   std::optional<absl::Status> done_;
 };

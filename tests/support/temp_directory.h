@@ -5,10 +5,20 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 
 namespace fairlead {
+
+// Of any file. Empty when there is none.
+inline std::string FileText(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+inline void PutFile(const std::string& path, std::string_view text) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
 
 // A directory of a test's own, gone with it. Paths have no links in them.
 class TempDirectory {
@@ -46,8 +56,7 @@ class TempDirectory {
   }
   void Mkdir(std::string_view name) const { std::filesystem::create_directories(*this / name); }
   std::string Read(std::string_view name) const {
-    std::ifstream file(*this / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    return FileText(*this / name);
   }
 
  private:

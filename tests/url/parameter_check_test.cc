@@ -38,7 +38,8 @@ TEST(ProviderTest, WhatNoConsumerCanUse) {
   EXPECT_EQ(why("override://h:1/a.B"), "no provider's protocol");
   EXPECT_EQ(why("dubbo:///a.B"), "no host to connect to");
   EXPECT_EQ(why("dubbo://h:65536/a.B"), "no such port");
-  for (const char* url : {"dubbo://h:65535/a.B", "http://h/a.B", "anything://0.0.0.0:1/a.B"}) EXPECT_EQ(why(url), "") << url;
+  for (const char* url : {"dubbo://a b:5/a.B", "dubbo://10.1.0.4:1,10.1.0.5:2/a.B", "dubbo://[::1:5/a.B"}) EXPECT_EQ(why(url), "no such host") << url;
+  for (const char* url : {"dubbo://h:65535/a.B", "http://h/a.B", "anything://0.0.0.0:1/a.B", "dubbo://[::1]:5/a.B"}) EXPECT_EQ(why(url), "") << url;
 }
 
 }  // namespace
