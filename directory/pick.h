@@ -32,8 +32,12 @@ inline constexpr int kMostDraws = 5;
 // The plan of a call; nullptr when there is none yet. `key` is the caller's to keep its cases in.
 inline const Plan* FindPlan(const DirectoryCore& core, const DirectorySnapshot& snapshot, const Invocation& invocation,
                             PlanKey& key) {
-  const auto id = static_cast<std::size_t>(invocation.method);
-  if (id >= snapshot.class_of.size()) return nullptr;  // named after this snapshot was built
+  auto id = static_cast<std::size_t>(invocation.method);
+  if (id >= snapshot.class_of.size()) {
+    // Named after this snapshot was built.
+    if (!snapshot.IsLikeAny(core.methods().Name(invocation.method))) return nullptr;
+    id = 0;
+  }
   const std::uint32_t class_index = snapshot.class_of[id];
   const MethodClass& of = snapshot.classes[class_index];
   if (of.plan != nullptr) return of.plan.get();

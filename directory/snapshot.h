@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_DIRECTORY_SNAPSHOT_H_
 #define FAIRLEAD_DIRECTORY_SNAPSHOT_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -84,6 +85,12 @@ struct DirectorySnapshot {
   std::vector<std::uint32_t> class_of;  // by MethodId, as far as methods were known
   std::vector<DrawTable> direct;  // by MethodId: that of the leaf where all calls of the method end; empty = it depends
   std::vector<std::string> own_methods;  // method names with parameters of their own, sorted
+  bool rules_read_methods = false;       // some link of the chain does
+  // A call of that method, which had no number yet, ends where one of no method does. A policy that keeps a table for
+  // each method (round robin) lets it take turns in that one's until it has its own.
+  bool IsLikeAny(std::string_view method) const {
+    return !class_of.empty() && !rules_read_methods && !std::binary_search(own_methods.begin(), own_methods.end(), method);
+  }
   PolicyLookup policy;
   std::int32_t most_weight = 0;             // of `valid` in table->weights; 0 = not known
   std::shared_ptr<WalkScratch> scratch;     // for any of `valid`; shared by the snapshots that it is big enough for

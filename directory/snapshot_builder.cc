@@ -29,6 +29,7 @@ void CompileChain(DirectorySnapshot& snapshot, const std::vector<std::shared_ptr
       }
     }
     ChainLink link(router, input, before);
+    snapshot.rules_read_methods |= Has(router->reads(), Reads::kMethod);
     if (link.runtime) {
       snapshot.runtime.push_back(static_cast<std::uint32_t>(snapshot.chain.size()));
       snapshot.only_attachments &= !Has(router->reads(), Reads::kArguments);
