@@ -52,7 +52,7 @@ std::string_view RouterName(const Url& url) { return url.Param(names::kRouter, u
 
 bool IsConditionRule(const Url& url) { return RouterName(url) == "condition" || RouterName(url) == "route"; }
 
-// A line for each flag of a usable rule or override that cannot be read. It is as Dubbo reads it.
+// A line for each flag of a usable rule or override that cannot be read, naming what it is taken for.
 std::vector<std::string> UnreadableFlags(std::string_view what, const UrlParts& url,
                                          std::span<const ParameterRule> flags) {
   if (!BoolParam(url, names::kEnabled, true)) flags = flags.first(1);
