@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/url/parameter_check.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/redact.h"
 #include "fairlead/url/typed.h"
@@ -185,7 +186,9 @@ Configurators Configurators::FromParts(std::vector<UrlParts> urls, std::string_v
     absl::StatusOr<Configurator> made = Configurator::Create(std::move(url));
     if (made.ok()) {
       if (!made->enabled()) {
-        note(absl::StrCat("override not enabled (enabled=", Shortened(made->url().Param(names::kEnabled), 40), ")"),
+        const std::string_view enabled = made->url().Param(names::kEnabled);
+        note(absl::StrCat("override not enabled (enabled=", Shortened(enabled, 40), ")",
+                          internal::ReadsAsBool(enabled) ? "" : ", expected true or false; false holds instead"),
              made->url());
       }
       list.push_back(*std::move(made));

@@ -1,5 +1,6 @@
 #include "fairlead/directory/last_good.h"
 
+#include <algorithm>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -29,6 +30,7 @@ RuleIdentity IdentityOfOverride(const UrlParts& url) { return {ConfiguratorIdent
 
 std::vector<LastGood::Kept> LastGood::Update(const std::vector<Url>& usable, const std::vector<Broken>& broken) {
   ++updates_;
+  dropped_ = 0;
   std::vector<InForce> before = std::exchange(in_force_, {});
   in_force_.reserve(usable.size());
   for (const Url& url : usable) in_force_.push_back({url});
@@ -56,22 +58,60 @@ std::vector<LastGood::Kept> LastGood::Update(const std::vector<Url>& usable, con
   for (const Url& url : usable) {
     if (RuleIdentity is = identity_(url.parts()); is.named) renewed.insert(std::move(is.text));
   }
+  struct Gone {
+    InForce* rule;
+    RuleIdentity is;
+    const Broken* because = nullptr;
+  };
+  const auto came_for = [&](const RuleIdentity& is, std::uint64_t came) -> const Broken* {
+    if (came == 0) return nullptr;
+    if (const auto at = alike.find({is.text, came}); at != alike.end()) return at->second;
+    const auto at = unknown.find(came);
+    return at == unknown.end() ? nullptr : at->second;
+  };
+  std::vector<Gone> gone;
+  std::set<std::string_view> replaced;  // the identities of what was listed and went for what came now
   for (InForce& old : before) {
     if (listed.contains(old.url)) continue;
-    const RuleIdentity is = identity_(old.url.parts());
+    RuleIdentity is = identity_(old.url.parts());
     if (is.named && renewed.contains(is.text)) continue;
-    const Broken* because = nullptr;
-    if (const auto at = named.find(is.text); at != named.end()) because = at->second;
-    // What it was kept for so far, else what came as that went, or as the rule itself went.
-    for (const std::uint64_t came : {old.since, updates_}) {
-      if (because != nullptr || came == 0) continue;
-      if (const auto at = unknown.find(came); at != unknown.end()) because = at->second;
-      if (const auto at = alike.find({is.text, came}); at != alike.end()) because = at->second;
-      if (because != nullptr) old.since = came;
+    gone.push_back({&old, std::move(is)});
+  }
+  for (Gone& one : gone) {
+    if (const auto at = named.find(one.is.text); at != named.end()) {
+      one.because = at->second;
+      continue;
     }
-    if (because == nullptr) continue;
-    kept.push_back({old.url, because->text, !old.kept});
-    in_force_.push_back({old.url, true, old.since});
+    if (!one.rule->kept) one.rule->since = updates_;
+    one.because = came_for(one.is, one.rule->since);
+    if (!one.rule->kept && one.because != nullptr) replaced.insert(one.is.text);
+  }
+  // A child that is no url may be any rule's successor, so it inherits only if nothing at all was replaced.
+  const auto heir = [&](const Gone& one) -> const Broken* {
+    if (one.because != nullptr || !one.rule->kept) return nullptr;
+    const bool known = alike.contains({one.is.text, updates_});
+    if (known ? replaced.contains(one.is.text) : !replaced.empty()) return nullptr;
+    return came_for(one.is, updates_);
+  };
+  std::map<const Broken*, std::uint64_t> newest;  // by heir
+  for (const Gone& one : gone) {
+    if (const Broken* by = heir(one); by != nullptr) newest[by] = std::max(newest[by], one.rule->since);
+  }
+  for (Gone& one : gone) {
+    if (const Broken* by = heir(one); by != nullptr && newest[by] == one.rule->since) {
+      one.because = by;
+      one.rule->since = updates_;
+    }
+  }
+  // What was listed until now comes before what stayed already, so the newest are first.
+  for (const Gone& one : gone) {
+    if (one.because == nullptr) continue;
+    if (kept.size() == most_) {
+      ++dropped_;
+      continue;
+    }
+    kept.push_back({one.rule->url, one.because->text, !one.rule->kept});
+    in_force_.push_back({one.rule->url, true, one.rule->since});
   }
   return kept;
 }
@@ -79,6 +119,7 @@ std::vector<LastGood::Kept> LastGood::Update(const std::vector<Url>& usable, con
 void LastGood::Clear() {
   in_force_.clear();
   broken_.clear();
+  dropped_ = 0;
 }
 
 }  // namespace fairlead::internal

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_DIRECTORY_LAST_GOOD_H_
 #define FAIRLEAD_DIRECTORY_LAST_GOOD_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -25,7 +26,12 @@ RuleIdentity IdentityOfOverride(const UrlParts& url);
 //   - that has its identity and is named; or
 //   - that came in the very notification which brought the rule's end, and has the rule's identity, or none that could
 //     be told, being no url at all.
-// A named rule goes as soon as a usable version of it is listed. Not thread-safe; n log n in the rules.
+// A named rule goes as soon as a usable version of it is listed.
+//
+// When the last broken one that a rule stays for goes, so does the rule; unless others come in that notification, which
+// then are broken once more: they inherit what stayed for the newest that went, provided that no rule still listed until
+// then went for them. So at most as many sets stay as broken ones are listed, a set being what one notification took
+// away; and never more than `most` rules, the newest of them. Not thread-safe; n log n in the rules.
 class LastGood {
  public:
   struct Broken {
@@ -38,10 +44,16 @@ class LastGood {
     bool first = false;   // it was not kept before
   };
 
-  explicit LastGood(RuleIdentity (*identity)(const UrlParts&)) : identity_(identity) {}
+  static constexpr std::size_t kMostKept = 1000;
+
+  explicit LastGood(RuleIdentity (*identity)(const UrlParts&), std::size_t most = kMostKept)
+      : identity_(identity), most_(most) {}
 
   // The list as it is now; returns what stays beside `usable`.
   std::vector<Kept> Update(const std::vector<Url>& usable, const std::vector<Broken>& broken);
+  // How many more would stay after the last update, were it not for `most`. They are forgotten.
+  std::size_t dropped() const { return dropped_; }
+  std::size_t most() const { return most_; }
   // The registry says that there are no rules.
   void Clear();
 
@@ -53,6 +65,8 @@ class LastGood {
   };
 
   RuleIdentity (*const identity_)(const UrlParts&);
+  const std::size_t most_;
+  std::size_t dropped_ = 0;
   std::vector<InForce> in_force_;
   std::map<std::string, std::uint64_t> broken_;  // by text: the update that brought it
   std::uint64_t updates_ = 0;

@@ -1,7 +1,9 @@
 #include "fairlead/directory/updater.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,8 +14,11 @@
 #include "fairlead/directory/snapshot_builder.h"
 #include "fairlead/loadbalance/warmup.h"
 #include "fairlead/url/merge.h"
+#include "fairlead/url/parameter_check.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/provider.h"
+#include "fairlead/url/redact.h"
+#include "fairlead/url/typed.h"
 
 namespace fairlead::internal {
 namespace {
@@ -36,6 +41,28 @@ void AddSkipped(const std::vector<std::string>& texts, std::vector<std::string>&
   const std::size_t shown = std::min(texts.size(), kMostSkippedOfAKind);
   for (std::size_t i = 0; i < shown; ++i) skipped.push_back(Shortened(texts[i], kMostSkippedBytes));
   if (shown < texts.size()) skipped.push_back(absl::StrCat("and ", texts.size() - shown, " more of this kind"));
+}
+
+// `enabled` first: what is not enabled has no other flag that matters.
+constexpr ParameterRule kRuleFlags[] = {BoolRule(names::kEnabled), BoolRule(names::kForce), BoolRule(names::kRuntime),
+                                        IntRule(names::kPriority, "0")};
+constexpr ParameterRule kOverrideFlags[] = {BoolRule(names::kEnabled), BoolRule(names::kDisabled)};
+
+std::string_view RouterName(const Url& url) { return url.Param(names::kRouter, url.protocol()); }
+
+bool IsConditionRule(const Url& url) { return RouterName(url) == "condition" || RouterName(url) == "route"; }
+
+// A line for each flag of a usable rule or override that cannot be read, naming what it is taken for.
+std::vector<std::string> UnreadableFlags(std::string_view what, const UrlParts& url,
+                                         std::span<const ParameterRule> flags) {
+  if (!BoolParam(url, names::kEnabled, true)) flags = flags.first(1);
+  std::vector<std::string> lines = UnreadableParameters(url, flags);
+  for (std::string& line : lines) line = absl::StrCat(ToAbsl(what), ": ", Shortened(Redacted(url.ToString())), ": ", line);
+  return lines;
+}
+
+void Append(std::vector<std::string>& list, std::vector<std::string> more) {
+  list.insert(list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
 std::vector<LastGood::Broken> Unidentified(const std::vector<std::string>& unreadable) {
@@ -219,6 +246,14 @@ void Updater::ApplyOverrides() {
       broken.push_back({url.ToString(), IdentityOfOverride(url.parts())});
     }
   }
+  std::vector<std::string> flags;
+  for (const Url& url : usable) {
+    std::vector<std::string> lines = UnreadableFlags("override", url.parts(), kOverrideFlags);
+    // What is not enabled has its line for Explain already.
+    if (url.BoolParam(names::kEnabled, true)) bad_overrides_.insert(bad_overrides_.end(), lines.begin(), lines.end());
+    Append(flags, std::move(lines));
+  }
+  WarnOfEach("FL-3-13", flags);
   const std::vector<LastGood::Kept> kept = last_overrides_.Update(usable, broken);
   if (!kept.empty()) {
     for (const LastGood::Kept& one : kept) usable.push_back(one.url);
@@ -231,7 +266,7 @@ void Updater::ApplyOverrides() {
   WarnOfEach("FL-3-4", lines);
   // Those without effect, which are there already, are nothing to warn of.
   bad_overrides_.insert(bad_overrides_.end(), lines.begin(), lines.end());
-  TellKept("override", kept, bad_overrides_);
+  TellKept("override", kept, last_overrides_, bad_overrides_);
   consumer_ = configurators_.empty() ? config_.consumer
                                      : Url::Of(configurators_.Apply(config_.consumer.parts()), *config_.pool);
   providers_anew_ = true;
@@ -254,8 +289,7 @@ void Updater::ApplyRules() {
       usable.push_back(url);
       continue;
     }
-    const std::string_view name = url.Param(names::kRouter, url.protocol());
-    const auto factory = config_.router(name);
+    const auto factory = config_.router(RouterName(url));
     auto router = factory.ok() ? GuardedRouter::Create(**factory, url, config_.compat, OnFault())
                                : absl::StatusOr<std::shared_ptr<const GuardedRouter>>(factory.status());
     if (!router.ok()) {
@@ -268,17 +302,29 @@ void Updater::ApplyRules() {
     if (*router != nullptr) routers_.push_back({url, *std::move(router)});
   }
   WarnOfEach("FL-3-5", bad_rules_);
+  std::vector<std::string> flags;
+  for (const Url& url : usable) {
+    // A router of the host's own may read these parameters otherwise.
+    if (IsConditionRule(url)) Append(flags, UnreadableFlags("rule", url.parts(), kRuleFlags));
+  }
+  WarnOfEach("FL-3-13", flags);
+  Append(bad_rules_, std::move(flags));
   std::vector<LastGood::Kept> kept = last_rules_.Update(usable, broken);
   // Of a rule that its factory made no router of there is nothing to keep.
   std::erase_if(kept, [&](const LastGood::Kept& one) { return !take(one.url); });
-  TellKept("rule", kept, bad_rules_);
+  TellKept("rule", kept, last_rules_, bad_rules_);
   std::stable_sort(routers_.begin(), routers_.end(),
                    [](const Rule& a, const Rule& b) { return a.router->order() < b.router->order(); });
 }
 
 void Updater::TellKept(std::string_view what, const std::vector<LastGood::Kept>& kept,
-                       std::vector<std::string>& shown) const {
+                       const LastGood& last, std::vector<std::string>& shown) const {
   std::vector<std::string> news;
+  // First, as only the beginning of a long list is said line by line.
+  if (last.dropped() != 0) {
+    news.push_back(absl::StrCat(ToAbsl(what), ": ", last.dropped(), " that broken ones took the place of are not kept in ",
+                                "force, as no more than ", last.most(), " are"));
+  }
   for (const LastGood::Kept& one : kept) {
     shown.push_back(absl::StrCat(ToAbsl(what), " stays in force though the registry lists it no more: ",
                                  Shortened(one.url.ToString()), ": what came in its place cannot be used: ",

@@ -82,7 +82,8 @@ class Updater : public std::enable_shared_from_this<Updater> {
   void Publish();
   std::function<void(std::string)> OnFault();
   void WarnOfEach(std::string_view code, const std::vector<std::string>& inputs) const;
-  void TellKept(std::string_view what, const std::vector<LastGood::Kept>& kept, std::vector<std::string>& shown) const;
+  void TellKept(std::string_view what, const std::vector<LastGood::Kept>& kept, const LastGood& last,
+                std::vector<std::string>& shown) const;
   bool Speaks(std::string_view protocol) const;
   bool IsWantedProtocol(std::string_view protocol) const;
   Endpoints::Made Make(const Url& original);

@@ -12,9 +12,11 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Key;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
@@ -281,6 +283,110 @@ TEST_F(BadInputTest, ABrokenOverrideLeavesItsLastGoodVersionInForce) {
   Overrides({});
   executor_.RunReady();
   EXPECT_EQ(handle_->List({})[0].Param("timeout"), "");
+}
+
+TEST_F(BadInputTest, RulesThatStayInForceAreAsFewAsTheBrokenOnesListed) {
+  Open({"10.0.0.1", "10.0.0.2"});
+  const auto broken = [](int i) { return "route://broken:x" + std::to_string(i) + "/s.G: no port"; };
+  for (int i = 0; i < 300; ++i) {
+    Notify(Category::kRouters, ListKind::kList, {RuleUrl("=> host=10.0.0.1," + std::to_string(i))},
+           {broken(i - 1), broken(i - 2), broken(i - 3)});
+    executor_.RunReady();
+    Notify(Category::kRouters, ListKind::kList, {}, {broken(i), broken(i - 1), broken(i - 2)});
+    executor_.RunReady();
+    ASSERT_LE(handle_->Explain({}).routers.size(), 3u);
+  }
+  EXPECT_THAT(handle_->Explain({}).routers, SizeIs(3));
+}
+
+TEST_F(BadInputTest, MoreThanMayStayInForceAreCountedInOneLine) {
+  Open({"10.0.0.1", "10.0.0.2"});
+  std::vector<std::string> list;
+  for (std::size_t i = 0; i < internal::LastGood::kMostKept + 5; ++i) list.push_back(Override("p" + std::to_string(i) + "=1"));
+  Overrides(list);
+  executor_.RunReady();
+  Notify(Category::kConfigurators, ListKind::kList, {}, {"override://h:x/y: no port"});
+  executor_.RunReady();
+  const Url now = handle_->List({})[0];
+  EXPECT_EQ(now.Param("p0"), "1");
+  EXPECT_EQ(now.Param("p999"), "1");
+  EXPECT_EQ(now.Param("p1000"), "");
+  EXPECT_THAT(lines_.lines(), Contains(Field(&LogRecorder::Line::text, HasSubstr("override: 5 that broken ones took"))));
+}
+
+TEST_F(BadInputTest, AFlagOfARuleThatCannotBeReadIsNamed) {
+  struct Case {
+    std::string key, value, expected, instead;
+  };
+  const std::vector<Case> cases = {{"force", "ture", "true or false", "false"},
+                                   {"enabled", "x", "true or false", "false"},
+                                   {"runtime", "x", "true or false", "false"},
+                                   {"priority", "x", "a decimal integer of 32 bits", "0"},
+                                   {"priority", "1.5", "a decimal integer of 32 bits", "0"},
+                                   {"priority", "99999999999", "a decimal integer of 32 bits", "0"}};
+  Open({"10.0.0.1", "10.0.0.2"});
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.key + "=" + one.value);
+    lines_.clear();
+    const std::uint64_t counted = log_.Count("FL-3-13");
+    Rules({RuleUrl("=> host=10.0.0.1", one.key + "=" + one.value + "&password=secret")});
+    executor_.RunReady();
+    if (one.key == "enabled") {
+      EXPECT_THAT(Shares(50), UnorderedElementsAre(Key(kA), Key(kB)));
+    } else {
+      EXPECT_THAT(Shares(50), UnorderedElementsAre(Key(kA))) << "the rule applies";
+    }
+    EXPECT_EQ(log_.Count("FL-3-13"), counted + 1);
+    EXPECT_EQ(lines_.count("FL-3-13"), 1u);
+    EXPECT_THAT(Skipped(), ElementsAre(AllOf(HasSubstr("rule: route://0.0.0.0"), HasSubstr(": " + one.key + "=" + one.value + ": expected " +
+                                             one.expected + "; " + one.instead + " holds instead"), Not(HasSubstr("secret")))));
+    // Still shown, and not said again, when another rule comes.
+    Rules({RuleUrl("=> host=10.0.0.1", one.key + "=" + one.value + "&password=secret"), RuleUrl("=> host != 9.9.9.9")});
+    executor_.RunReady();
+    EXPECT_THAT(Skipped(), SizeIs(1));
+    EXPECT_EQ(log_.Count("FL-3-13"), counted + 2);
+    EXPECT_EQ(lines_.count("FL-3-13"), 1u);
+  }
+  Rules({RuleUrl("=> host=10.0.0.1", "force=TRUE&enabled=true&priority=-3&runtime=")});
+  executor_.RunReady();
+  EXPECT_THAT(Skipped(), IsEmpty());
+  Rules({RuleUrl("=> host=10.0.0.1", "force=ture&priority=x")});
+  executor_.RunReady();
+  EXPECT_THAT(Skipped(), SizeIs(2)) << "a line for each";
+}
+
+TEST_F(BadInputTest, AFlagOfAnOverrideThatCannotBeReadIsNamed) {
+  Open({"10.0.0.1", "10.0.0.2"});
+  Overrides({Override("timeout=5&enabled=abc"), Override("retries=7&disabled=xx")});
+  executor_.RunReady();
+  EXPECT_EQ(handle_->List({})[0].Param("timeout"), "") << "abc is false";
+  EXPECT_EQ(handle_->List({}).size(), 2u) << "xx is false";
+  EXPECT_EQ(handle_->List({})[0].Param("retries"), "7");
+  EXPECT_EQ(lines_.count("FL-3-13"), 2u);
+  EXPECT_EQ(log_.Count("FL-3-13"), 2u);
+  EXPECT_THAT(Skipped(), Contains(HasSubstr("(enabled=abc), expected true or false; false holds instead: override://0.0.0.0")));
+  EXPECT_THAT(lines_.lines(), Contains(Field(&LogRecorder::Line::text,
+                                             AllOf(HasSubstr("override: override://0.0.0.0/com.acme.Orders"),
+                                                   HasSubstr(": enabled=abc: expected true or false; false holds instead")))));
+  EXPECT_THAT(Skipped(), Contains(HasSubstr(": disabled=xx: expected true or false; false holds instead")));
+  // An unreadable priority makes it a broken one, which is said already.
+  Overrides({Override("timeout=5&priority=q")});
+  executor_.RunReady();
+  EXPECT_EQ(lines_.count("FL-3-4"), 1u);
+  EXPECT_EQ(log_.Count("FL-3-13"), 2u);
+}
+
+// A value that cannot be used has no effect, in an override whose last version had one too: that is no broken override.
+TEST_F(BadInputTest, ABadValueInAnOverrideBringsBackNoEarlierVersionsValue) {
+  Open({"10.0.0.1?weight=50", "10.0.0.2"});
+  Overrides({Override("weight=7&timeout=5")});
+  executor_.RunReady();
+  EXPECT_EQ(handle_->List({})[0].Param("weight"), "7");
+  Overrides({Override("weight=zz&timeout=6")});
+  executor_.RunReady();
+  EXPECT_EQ(handle_->List({})[0].Param("weight"), "50");
+  EXPECT_EQ(handle_->List({})[0].Param("timeout"), "6");
+  EXPECT_EQ(log_.Count("FL-3-12"), 0u);
 }
 
 // A registry must not take a consumer's memory: 8 000 000 points a provider would be a gigabyte here.

@@ -114,5 +114,57 @@ TEST_F(LastGoodTest, AnEmptyListClearsAll) {
   EXPECT_THAT(Kept({"?1", "B2!"}), IsEmpty());
 }
 
+// A registry where somebody writes a good rule, replaces it by an unreadable one, and clears old mistakes away.
+TEST_F(LastGoodTest, WhatStaysDoesNotGrowWithTheMistakesMade) {
+  for (const bool is_url : {false, true}) {
+    last_.Clear();
+    const auto broken = [&](int i) { return is_url ? "x" + std::to_string(i) + "!" : "?" + std::to_string(i); };
+    for (int i = 0; i < 3000; ++i) {
+      const std::string good = "a" + std::to_string(i);
+      Kept({good, broken(i - 1), broken(i - 2), broken(i - 3)});
+      const std::vector<std::string> kept = Kept({broken(i), broken(i - 1), broken(i - 2)});
+      ASSERT_LE(kept.size(), 3u) << i;
+      ASSERT_EQ(kept.front(), good + " for " + broken(i));
+    }
+    EXPECT_THAT(Kept({broken(2999), broken(2997)}), ElementsAre("a2999 for " + broken(2999), "a2997 for " + broken(2997)));
+    EXPECT_THAT(Kept({broken(2997)}), ElementsAre("a2997 for " + broken(2997)));
+    EXPECT_THAT(Kept({}), IsEmpty());
+  }
+}
+
+TEST_F(LastGoodTest, WhatComesForAListedRuleInheritsNothing) {
+  Kept({"a1"});
+  EXPECT_THAT(Kept({"?1"}), ElementsAre("a1 for ?1"));
+  Kept({"?1", "b1"});
+  EXPECT_THAT(Kept({"?2"}), ElementsAre("b1 for ?2")) << "?1 was cleared away as ?2 replaced b1";
+  Kept({"?2", "c1"});
+  EXPECT_THAT(Kept({"d2!"}), ElementsAre("c1 for d2!"));
+}
+
+TEST_F(LastGoodTest, OneOfSeveralThatWentPassesItsOwnOn) {
+  Kept({"a1", "b1"});
+  Kept({"b1", "?1"});
+  EXPECT_THAT(Kept({"?1", "?2"}), UnorderedElementsAre("a1 for ?1", "b1 for ?2"));
+  EXPECT_THAT(Kept({"?3"}), ElementsAre("b1 for ?3")) << "the newest";
+  EXPECT_THAT(Kept({"?4"}), ElementsAre("b1 for ?4"));
+  EXPECT_EQ(last_.dropped(), 0u);
+}
+
+TEST_F(LastGoodTest, TheBoundDropsTheOldest) {
+  LastGood last(IdentityOfRule, 3);
+  const std::vector<LastGood::Broken> one = {{"?1", {}}}, two = {{"?1", {}}, {"?2", {}}};
+  last.Update({Rule("a1"), Rule("a2")}, {});
+  EXPECT_EQ(last.Update({Rule("b1"), Rule("b2")}, one).size(), 2u);
+  EXPECT_EQ(last.dropped(), 0u);
+  const std::vector<LastGood::Kept> kept = last.Update({}, two);
+  ASSERT_EQ(kept.size(), 3u);
+  EXPECT_EQ(kept[0].because, "?2");
+  EXPECT_EQ(kept[1].because, "?2");
+  EXPECT_EQ(kept[2].because, "?1");
+  EXPECT_EQ(last.dropped(), 1u);
+  EXPECT_EQ(last.Update({}, two).size(), 3u);
+  EXPECT_EQ(last.dropped(), 0u) << "said once";
+}
+
 }  // namespace
 }  // namespace fairlead::internal
