@@ -50,6 +50,9 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
         if (!env_.destroyed) subscriptions_.OnCacheLoaded();
       });
     }
+    env_.backend->OnDescriptionChange(env_.Guarded([this] {
+      if (!env_.destroyed) subscriptions_.TellOfRegistry();
+    }));
     env_.backend->Start(env_.Guarded([this](RegistryBackend::Session session) { OnSession(session); }));
   }
 
@@ -78,13 +81,14 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
   std::string Describe() const;
   RegistryStatus status() const;
   std::vector<std::string> Unreadable(const std::string& service) const {
-    return subscriptions_.watches().UnreadableOf(service);
+    return WithSkipped(subscriptions_.watches().UnreadableOf(service));
   }
   RegistryBackend& backend() { return *env_.backend; }
   internal::RegistryEnvironment& env() { return env_; }
 
  private:
   bool Refuses(Done& done);
+  std::vector<std::string> WithSkipped(std::vector<std::string> unreadable) const;
   void OnSession(RegistryBackend::Session session);
   void Rejoin();
   void StopBackend();
@@ -196,6 +200,11 @@ void FailbackRegistry::Core::EndIfOver() {
   });
 }
 
+std::vector<std::string> FailbackRegistry::Core::WithSkipped(std::vector<std::string> unreadable) const {
+  for (std::string& text : env_.backend->Skipped()) unreadable.push_back(std::move(text));
+  return unreadable;
+}
+
 RegistryStatus FailbackRegistry::Core::status() const {
   const internal::WatchTable& watches = subscriptions_.watches();
   return {.address = env_.options.address,
@@ -207,7 +216,7 @@ RegistryStatus FailbackRegistry::Core::status() const {
           .watches = watches.size(),
           .cached = subscriptions_.cached(),
           .cache_file = cache_ == nullptr ? std::string() : cache_->path(),
-          .unreadable = watches.Unreadable(),
+          .unreadable = WithSkipped(watches.Unreadable()),
           .counters = env_.counters};
 }
 

@@ -29,14 +29,15 @@ struct RegistryStatus {
 
   std::string address;  // without credentials
   bool connected = false;
-  absl::Status last_error;              // of the backend; OK when there was none
+  absl::Status last_error;              // of the backend; OK when there was none, or what was unreadable is read again
   std::size_t registered = 0;           // urls that are to be in the registry
   std::size_t unacknowledged = 0;       // operations that the registry has not confirmed
   std::size_t subscriptions = 0;        // different consumer urls
   std::size_t watches = 0;              // (service, category) pairs watched
   std::size_t cached = 0;               // services whose lists are those of the list cache file, for want of an answer
   std::string cache_file;               // where lists are kept; empty: nowhere, or it cannot be written
-  std::vector<std::string> unreadable;  // children skipped now: "service/category: child and reason"
+  // Children skipped now, "service/category: child and reason", and what the backend skips that is no service's.
+  std::vector<std::string> unreadable;
   Counters counters;
 };
 
@@ -54,7 +55,7 @@ struct RegistryStatus {
 // pid and timestamp only collapse to the newest. A subscription hears of what matches it. A path that
 // vanishes is kUnknown for `missing.grace` (30 000), then kEmpty; one that was never there is kEmpty. As a
 // belt, every list is read again every `resync.period` (600 000, 0 = never). Sessions that come and go, and
-// unreadable children of their service, are told to listeners by OnRegistryChange.
+// unreadable children of their service or of none, are told to listeners by OnRegistryChange.
 //
 // List cache. What subscriptions were told is kept in a file of Dubbo's format (registry/list_cache.h), unless
 // `file-cache=false`. A subscription that has no answer after `file.wait` (2 000), or whose first read fails, is told
@@ -87,7 +88,7 @@ class FailbackRegistry final : public Registry {
   void Destroy(Done done) override;
 
   RegistryStatus status() const;
-  // The children of `service` that are skipped now, as in RegistryStatus::unreadable.
+  // The children of `service` that are skipped now, and those of no service, as in RegistryStatus::unreadable.
   std::vector<std::string> Unreadable(const std::string& service) const;
   // For the config center, which shares the registry's session. Valid until Destroy.
   RegistryBackend& backend();

@@ -188,9 +188,11 @@ void RegistrationTable::OnPut(EntryId id, const std::string& text, bool stood_be
   }
   if (entry.wanted == text) {
     const bool told = !entry.waiters.empty();
-    TellWaiters(entry,
-                absl::UnavailableError(absl::StrCat("registry ", env_.options.address, " did not register ",
-                                                    entry.url.ToString(), ": ", status.ToString())));
+    // A url that can never be stored is the caller's to mend, not the registry's.
+    TellWaiters(entry, absl::Status(absl::IsInvalidArgument(status) ? absl::StatusCode::kInvalidArgument
+                                                                    : absl::StatusCode::kUnavailable,
+                                    absl::StrCat("registry ", env_.options.address, " did not register ",
+                                                 entry.url.ToString(), ": ", status.ToString())));
     if (told && !entry.insists) {
       Withdraw(entry);
     } else {

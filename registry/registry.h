@@ -30,7 +30,8 @@ class Registry {
   // Stores `url` in its category (`category`, default providers): ephemeral unless `dynamic=false`.
   // Idempotent. An equal url with another text (a newer `timestamp`) replaces the earlier one. Not stored,
   // and Done OK: `register=false`, interface `*`, `isExtra=true`, a protocol that the registry's `accepts`
-  // refuses. A url with port 0 counts as check=false. kInvalidArgument: no interface, or an unknown category.
+  // refuses. A url with port 0 counts as check=false. kInvalidArgument: no interface, an unknown category, or
+  // a text that the product cannot hold, naming its limit.
   virtual void Register(const Url& url, Done done) = 0;
   // Removes the url, whoever stored it. A failure is retried also after it was told (check=true).
   virtual void Unregister(const Url& url, Done done) = 0;

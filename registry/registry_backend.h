@@ -89,6 +89,11 @@ class RegistryBackend {
 
   // For Explain: address without password, session state.
   virtual std::string Describe() const = 0;
+  // What it passes over that belongs to no service, as a bad line of a file: each with its place and the reason, without
+  // passwords; at most a hundred. Shown with every service of the registry.
+  virtual std::vector<std::string> Skipped() const { return {}; }
+  // `on_change` is called when Describe or Skipped say something new that no answer tells. Set once, before Start.
+  virtual void OnDescriptionChange(absl::AnyInvocable<void()> on_change) { (void)on_change; }
 
   // Ends the session (dynamic entries vanish) and every thread. No callback but `done` follows.
   virtual void Stop(Done done) = 0;

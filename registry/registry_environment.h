@@ -74,6 +74,10 @@ struct RegistryEnvironment {
   }
 
   void Failed(const absl::Status& status) { last_error = status; }
+  // What could not be read with `failure` has been read; another one's later failure stays.
+  void Mended(const absl::Status& failure) {
+    if (last_error == failure) last_error = absl::OkStatus();
+  }
 
   // "memory://h did not answer within 5000 ms (last error: ...)": what a caller with check=true is told.
   absl::Status NoAnswer(std::string_view about, std::chrono::milliseconds timeout) const {

@@ -228,10 +228,12 @@ void SubscriptionTable::OnNames(const absl::StatusOr<std::vector<std::string>>& 
   if (all_services_.empty()) return;
   if (!names.ok()) {
     env_.Failed(names.status());
+    names_failure_ = names.status();
     env_.context.log->Warn("FL-1-1", env_.options.address,
                            absl::StrCat("reading the services failed: ", names.status().ToString()));
     return;
   }
+  env_.Mended(std::exchange(names_failure_, absl::OkStatus()));
   const bool first = !names_.has_value();
   names_.emplace(names->begin(), names->end());
   for (Interest* interest : all_services_) {

@@ -74,6 +74,7 @@ bool WatchTable::OnAnswer(Watch& watch, const ChildrenAnswer& answer) {
   }
   newest_generation_ = answer.generation;
   if (!answer.status.ok()) return OnFailure(watch, answer.status);
+  env_.Mended(std::exchange(watch.failure, absl::OkStatus()));
   const bool changed = answer.missing ? OnMissing(watch) : OnChildren(watch, answer.children);
   if (!changed) ++env_.counters.unchanged;
   return changed;
@@ -121,6 +122,7 @@ void WatchTable::EndGrace(Watch& watch) {
 
 bool WatchTable::OnFailure(Watch& watch, const absl::Status& status) {
   env_.Failed(status);
+  watch.failure = status;
   env_.context.log->Warn("FL-1-1", PathName(watch.list.key),
                          absl::StrCat("reading failed: ", status.ToString()));
   watch.missing = false;

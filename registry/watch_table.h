@@ -69,6 +69,7 @@ class WatchTable {
     std::vector<ListWatcher*> watchers;
     bool missing = false;  // and in its grace
     Timer grace;
+    absl::Status failure;  // of the last answer
   };
 
   Watch* Find(const RegistryKey& key, std::uint64_t id);

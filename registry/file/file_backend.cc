@@ -8,7 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "fairlead/base/random.h"
+#include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/registry/file/file_lines.h"
 #include "fairlead/registry/file/file_scan.h"
 
 namespace fairlead::internal {
@@ -69,6 +71,7 @@ absl::Status FileBackend::Store(Category category, std::string_view url_text, bo
     return absl::FailedPreconditionError(
         absl::StrCat(path_, " does not exist; make a directory there to register in"));
   }
+  FAIRLEAD_RETURN_IF_ERROR(CheckFileLine(url_text, *context_.pool));
   const absl::Status status = writer_.Put(url_text, dynamic);
   feed_.Nudge();
   return status;
@@ -122,6 +125,14 @@ void FileBackend::TellList(const RegistryKey& key, std::uint64_t id) {
   call(contents_.Children(key));
   const auto now = lists_.find(key);
   if (now != lists_.end() && now->second.id == id) now->second.call = std::move(call);
+}
+
+// A bad line is in no list, so that none may tell of it.
+void FileBackend::TellDescription() {
+  std::pair described(contents_.Describe(), contents_.BadLines());
+  if (described == described_) return;
+  described_ = std::move(described);
+  if (on_description_change_) on_description_change_();
 }
 
 void FileBackend::WatchServices(Names on_names) {
@@ -207,6 +218,7 @@ FileFeed::Taken FileBackend::OnSettled(const FileScan& scan, FileFeed::Reading h
   const FileContents::Outcome outcome = contents_.Update(scan, how.again, how.final);
   if (outcome == FileContents::Outcome::kUnfinished) return FileFeed::Taken::kUnfinished;
   const bool all = RestoreOwnFile(scan) && !contents_.troubled();
+  TellDescription();
 
   // Any callback may set and end watches, and stop the backend.
   if (outcome == FileContents::Outcome::kChanged) {

@@ -42,6 +42,10 @@ class FileBackend final : public RegistryBackend {
   void UnwatchConfig(std::string_view group, std::string_view key) override;
   bool ChildrenAreEncoded() const override { return false; }
   std::string Describe() const override;
+  std::vector<std::string> Skipped() const override { return contents_.BadLines(); }
+  void OnDescriptionChange(absl::AnyInvocable<void()> on_change) override {
+    on_description_change_ = std::move(on_change);
+  }
   void Stop(Done done) override;
 
  private:
@@ -60,6 +64,7 @@ class FileBackend final : public RegistryBackend {
   // A task of its own that does nothing once the backend is stopped or gone.
   void Post(absl::AnyInvocable<void()> task);
   FileFeed::Taken OnSettled(const FileScan& scan, FileFeed::Reading how);
+  void TellDescription();
   void TellList(const RegistryKey& key, std::uint64_t id);
   void TellServices(std::uint64_t id);
   void ReadDocument(const Place& place, std::uint64_t id, const FileStamp& stamp, bool again);
@@ -76,6 +81,8 @@ class FileBackend final : public RegistryBackend {
   FileWriter writer_;
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   absl::AnyInvocable<void(Session)> on_session_;
+  absl::AnyInvocable<void()> on_description_change_;
+  std::pair<std::string, std::vector<std::string>> described_;  // as last told
   std::map<RegistryKey, Watched<fairlead::Children>> lists_;
   std::vector<std::pair<RegistryKey, fairlead::Children>> reads_;  // before anything is known
   Watched<Names> services_;

@@ -15,7 +15,11 @@ bool IsUnfinished(const absl::StatusOr<std::string>& content) {
   return content.ok() && !content->empty() && content->back() != '\n';
 }
 
-std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+constexpr std::size_t kMostBadLines = 100;
+
+std::string NameOf(std::string_view path, const BadLine& bad) {
+  return absl::StrCat(ToAbsl(path.substr(path.rfind('/') + 1)), ":", bad.number, ": ", bad.reason);
+}
 
 }  // namespace
 
@@ -23,6 +27,12 @@ bool FileContents::SetState(State state, absl::Status status) {
   const bool changed = state_ != state || status_ != status;
   state_ = state;
   status_ = std::move(status);
+  return changed;
+}
+
+bool FileContents::SetMissing(std::string_view why) {
+  const bool changed = SetState(State::kMissing, absl::OkStatus());
+  if (changed) log_.Warn("FL-5-3", path_, why);
   return changed;
 }
 
@@ -34,10 +44,14 @@ FileContents::Outcome FileContents::Update(const FileScan& scan, bool again, boo
     return told(SetState(State::kUnreadable, status));
   }
   if (scan.kind == FileScan::Kind::kMissing) {
-    const bool changed = SetState(State::kMissing, absl::OkStatus());
-    if (changed) log_.Warn("FL-5-3", path_, "the file or directory does not exist; it is waited for");
-    return told(changed);
+    return told(SetMissing("the file or directory does not exist; it is waited for"));
   }
+  const bool single = scan.kind == FileScan::Kind::kFile;
+  if (!single && single_ && scan.files.empty()) {
+    files_.clear();
+    return told(SetMissing("an empty directory stands where the file was; it counts as missing"));
+  }
+  single_ = single;
 
   std::map<std::string, absl::StatusOr<std::string>> contents;
   std::size_t left = kMostBytes;
@@ -52,17 +66,11 @@ FileContents::Outcome FileContents::Update(const FileScan& scan, bool again, boo
     left -= std::min(left, size);
   }
 
-  const bool single = scan.kind == FileScan::Kind::kFile;
   if (single && !contents.empty()) {
     const absl::StatusOr<std::string>& content = contents.begin()->second;
     if (absl::IsNotFound(content.status()) || (content.ok() && content->empty())) {
-      const bool changed = SetState(State::kMissing, absl::OkStatus());
-      if (changed) {
-        log_.Warn("FL-5-3", path_,
-                  "the file has no content; it counts as missing. For no providers, leave a comment in it");
-      }
       files_.clear();
-      return told(changed);
+      return told(SetMissing("the file has no content; it counts as missing. For no providers, leave a comment in it"));
     }
     if (!content.ok()) {
       files_.clear();
@@ -70,11 +78,18 @@ FileContents::Outcome FileContents::Update(const FileScan& scan, bool again, boo
     }
   }
 
-  changed_ = SetState(State::kRead, absl::OkStatus());
-  changed_ |= std::erase_if(files_, [&scan](const auto& one) { return !scan.files.contains(one.first); }) > 0;
+  changed_ = std::erase_if(files_, [&scan](const auto& one) { return !scan.files.contains(one.first); }) > 0;
   for (auto& [path, content] : contents) {
     Take(path, files_[path], scan.files.at(path), std::move(content));
   }
+  absl::Status status;
+  if (const auto file = files_.find(path_); single && file->second.lines.nothing_readable()) {
+    status = absl::UnavailableError(absl::StrCat("cannot read ", path_, ": no line of it is a url (",
+                                                 NameOf(path_, file->second.lines.bad.front()),
+                                                 "); for no providers, leave only a comment in it"));
+  }
+  const State state = status.ok() ? State::kRead : State::kUnreadable;
+  changed_ |= SetState(state, std::move(status));
   return told(changed_);
 }
 
@@ -83,16 +98,22 @@ void FileContents::Take(const std::string& path, File& file, const FileStamp& st
   file.stamp = stamp;
   if (!content.ok()) return Keep(path, file, FromAbsl(content.status().message()));
   if (content->empty() && file.lines.count > 0) return Keep(path, file, "the file has no content");
-  file.trouble.clear();
   const std::uint64_t hash = HashBytes(*content);
-  if (file.hash == hash) return;
-  file.hash = hash;
-  file.lines = ParseFileLines(*content, pool_);
-  changed_ = true;
-  for (const BadLine& bad : file.lines.bad) {
-    log_.Warn("FL-5-1", absl::StrCat(path, ":", bad.number),
-              absl::StrCat("this line is skipped, the others are used: ", bad.reason));
+  if (file.hash != hash) {
+    FileLines lines = ParseFileLines(*content, pool_);
+    if (!single_ && lines.nothing_readable() && file.lines.count > 0) {
+      return Keep(path, file, absl::StrCat("no line of it is a url (", NameOf(path, lines.bad.front()), ")"));
+    }
+    file.hash = hash;
+    file.lines = std::move(lines);
+    changed_ = true;
+    for (const BadLine& bad : file.lines.bad) {
+      // Another text in the same place is another bad line.
+      log_.WarnOf("FL-5-1", absl::StrCat(path, ":", bad.number), absl::StrCat(bad.hash),
+                  absl::StrCat(NameOf(path, bad), " (this line is skipped, the others are used)"));
+    }
   }
+  file.trouble.clear();
 }
 
 void FileContents::Keep(const std::string& path, File& file, std::string_view why) {
@@ -161,8 +182,7 @@ std::string FileContents::Describe() const {
     urls += file.lines.count;
     skipped += file.lines.bad_count;
     if (first.empty() && !file.lines.bad.empty()) {
-      const BadLine& bad = file.lines.bad.front();
-      first = absl::StrCat(ToAbsl(BaseName(path)), ":", bad.number, ": ", bad.reason);
+      first = NameOf(path, file.lines.bad.front());
     }
     if (trouble.empty() && !file.trouble.empty()) trouble = absl::StrCat(", ", path, ": ", file.trouble);
   }
@@ -171,6 +191,18 @@ std::string FileContents::Describe() const {
   if (skipped > 0)
     absl::StrAppend(&text, ", ", skipped, skipped == 1 ? " line" : " lines", " skipped (", first, ")");
   return text + trouble;
+}
+
+std::vector<std::string> FileContents::BadLines() const {
+  std::vector<std::string> all;
+  if (missing()) return all;
+  for (const auto& [path, file] : files_) {
+    for (const BadLine& bad : file.lines.bad) {
+      if (all.size() == kMostBadLines) return all;
+      all.push_back(NameOf(path, bad));
+    }
+  }
+  return all;
 }
 
 }  // namespace fairlead::internal

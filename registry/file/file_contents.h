@@ -22,7 +22,8 @@ namespace fairlead::internal {
 //
 // A single file that is missing, or of no bytes, is a missing path for every service; one that cannot be read
 // is unknown. In a directory each file stands for itself: one that is deleted takes its urls with it, one
-// that cannot be read, or has no bytes where it had urls, keeps them until it is readable or gone.
+// that cannot be read, or has no bytes where it had urls, keeps them until it is readable or gone. A file with lines of
+// which none is a url is one that cannot be read. An empty directory where a file stood is a missing path.
 class FileContents {
  public:
   static constexpr std::size_t kMostFileBytes = 16 << 20;
@@ -53,6 +54,8 @@ class FileContents {
   std::string FileOf(const RegistryKey& key, std::string_view url_text) const;
   // "12 urls in 2 files, 1 line skipped (a.txt:3: ...)".
   std::string Describe() const;
+  // The first hundred bad lines, "a.txt:3: ...".
+  std::vector<std::string> BadLines() const;
 
  private:
   enum class State : std::uint8_t { kUnknown, kMissing, kUnreadable, kRead };
@@ -64,6 +67,7 @@ class FileContents {
   };
 
   bool SetState(State state, absl::Status status);
+  bool SetMissing(std::string_view why);
   void Take(const std::string& path, File& file, const FileStamp& stamp, absl::StatusOr<std::string> content);
   void Keep(const std::string& path, File& file, std::string_view why);
 
@@ -73,6 +77,7 @@ class FileContents {
   State state_ = State::kUnknown;
   absl::Status status_;
   std::map<std::string, File> files_;
+  bool single_ = false;   // the path led to a file, and to no other files since
   bool changed_ = false;  // by the Update that runs
 };
 

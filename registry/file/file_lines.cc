@@ -4,10 +4,13 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "fairlead/base/hash.h"
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/url/parameter_names.h"
+#include "fairlead/url/redact.h"
 #include "fairlead/url/utf8.h"
 
 namespace fairlead::internal {
@@ -44,12 +47,19 @@ absl::StatusOr<Entry> ReadLine(std::string_view line, UrlPool& pool) {
         absl::StrCat("the line has ", line.size(), " bytes; at most ", kLongestLine, " are read"));
   }
   if (std::any_of(line.begin(), line.end(), IsControl) || !IsUtf8(line)) {
-    return absl::InvalidArgumentError("expected UTF-8 text without control characters");
+    return absl::InvalidArgumentError(
+        "expected UTF-8 text without control characters; percent-encode line breaks and the like");
   }
   FAIRLEAD_ASSIGN_OR_RETURN(const Url url, pool.Parse(line));
   if (url.protocol().empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat(url.ToString(), ": expected a url, protocol://host:port/service"));
+  }
+  const bool encoded = line.find("://") == std::string_view::npos;
+  const std::string_view behind = line.substr(std::min(line.size(), url.protocol().size()));
+  if (encoded ? !absl::StartsWithIgnoreCase(ToAbsl(behind), "%3A%2F%2F") : !behind.starts_with("://")) {
+    // With one slash the text is a path without a host, which is nobody's service.
+    return absl::InvalidArgumentError(absl::StrCat(Redacted(line), ": expected :// behind the protocol"));
   }
   Entry entry;
   FAIRLEAD_ASSIGN_OR_RETURN(entry.key, RegistryKeyOf(url.parts()));
@@ -61,7 +71,6 @@ absl::StatusOr<Entry> ReadLine(std::string_view line, UrlPool& pool) {
     parts.params.insert_or_assign(names::kCategory, CategoryName(entry.key.category));
     entry.text = parts.ToFullString();
   } else {
-    const bool encoded = line.find("://") == std::string_view::npos;
     entry.text = encoded ? url.ToFullString() : std::string(line);
   }
   if (entry.key.category == Category::kProviders && url.host().empty()) {
@@ -91,10 +100,19 @@ FileLines ParseFileLines(std::string_view text, UrlPool& pool) {
       lines.urls[std::move(entry->key)].push_back(std::move(entry->text));
       ++lines.count;
     } else if (++lines.bad_count <= kMostBad) {
-      lines.bad.push_back({number, Shortened(FromAbsl(entry.status().message()))});
+      lines.bad.push_back({number, Shortened(FromAbsl(entry.status().message())), HashBytes(line)});
     }
   }
   return lines;
+}
+
+absl::Status CheckFileLine(std::string_view url_text, UrlPool& pool) {
+  if (url_text.empty() || url_text.front() == '#' || Trimmed(url_text).size() != url_text.size()) {
+    return absl::InvalidArgumentError("cannot be a line of a file: expected a url, without blanks around it");
+  }
+  const absl::Status status = ReadLine(url_text, pool).status();
+  return status.ok() ? status
+                     : absl::InvalidArgumentError(absl::StrCat("cannot be a line of a file: ", status.message()));
 }
 
 }  // namespace fairlead::internal

@@ -2,11 +2,13 @@
 #define FAIRLEAD_REGISTRY_FILE_FILE_LINES_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "fairlead/registry/registry_key.h"
 #include "fairlead/url/url_pool.h"
 
@@ -16,6 +18,7 @@ namespace fairlead::internal {
 struct BadLine {
   std::size_t number = 0;  // from 1
   std::string reason;      // of a readable length, without passwords
+  std::uint64_t hash = 0;  // of the line
 };
 
 // What one file says.
@@ -24,6 +27,9 @@ struct FileLines {
   std::size_t count = 0;                                 // of urls
   std::vector<BadLine> bad;                              // the first hundred
   std::size_t bad_count = 0;
+
+  // It has lines, and none can be read: what it wants to say is not known, which is not "nothing".
+  bool nothing_readable() const { return count == 0 && bad_count > 0; }
 };
 
 // Reads a file's text: one url a line, decoded or percent-encoded; blank lines and those that begin with `#`
@@ -32,9 +38,13 @@ struct FileLines {
 //
 // A url stands under its interface (`interface`, else the path) and its category: the parameter, or without
 // one what its protocol says (override, absent: configurators; route, condition, script: routers; consumer:
-// consumers; else providers). Interface `*` is for rules only: it means every service. Linear; urls go
-// through `pool`.
+// consumers; else providers). A protocol is followed by `://`, also in rules. Interface `*` is for rules only:
+// it means every service. Linear; urls go through `pool`.
 FileLines ParseFileLines(std::string_view text, UrlPool& pool);
+
+// OK when a file's line of this text is read as the url it is; else kInvalidArgument, which says what a line may be and
+// shows no password.
+absl::Status CheckFileLine(std::string_view url_text, UrlPool& pool);
 
 }  // namespace fairlead::internal
 

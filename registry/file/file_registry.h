@@ -23,14 +23,15 @@ namespace fairlead {
 // registry) and to the category it names (`category`), or without one to that of its protocol: override and
 // absent are configurators, route, condition and script are rules, consumer is a consumer, all else is a
 // provider. A rule for `*` is for every service of its group and version. Lines that cannot be read are
-// skipped, each logged with file and number (FL-5-1).
+// skipped, each logged with file and number (FL-5-1) and shown by Explain of every service until it is mended.
 //
 // Reading. Changes are noticed at once (inotify; where that is not to be had, within a second) and used when
 // the files have been still for 100 ms, or 1 s while a last line has no end. Best replace a file by renaming
 // another one over it, which is never seen by half; links count with all they lead over, so a mounted
 // Kubernetes ConfigMap works. A file that is missing or has no bytes is a path that vanished: the last lists
-// serve for `missing.grace` (30 s), then they are empty; a file with a comment only is empty at once. One
-// that is missing at the start is waited for. Of a directory, hidden files, editors' leftovers (`*~`,
+// serve for `missing.grace` (30 s), then they are empty, and so is an empty directory in a file's place; a file
+// with a comment only is empty at once. One that is missing at the start is waited for. One that has lines, but
+// no url, cannot be read: the last lists serve until it is mended. Of a directory, hidden files, editors' leftovers (`*~`,
 // `*.swp`, `*.tmp`, `*.bak`, `#*`) and subdirectories do not count; a deleted file takes its urls with it, an
 // unreadable or emptied one keeps them until it is readable or deleted. At most 1 000 files, 16 MiB each, 64
 // MiB together.
@@ -38,7 +39,8 @@ namespace fairlead {
 // Registering. In a directory a process keeps a file of its own, fairlead-<pid>-<number>.urls, replaced as a
 // whole with each change and deleted with the last url; urls with dynamic=false stay. A process that is
 // killed leaves its file behind, for there is no server to notice. A single file is never written:
-// registering a provider in it is kFailedPrecondition. Consumers are not stored.
+// registering a provider in it is kFailedPrecondition. A url that readers would skip (more than 64 KiB, control
+// characters, no host) is kInvalidArgument. Consumers are not stored.
 //
 // Rule documents of the config center are read from <directory>/config/<group>/<key>.
 //

@@ -10,7 +10,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "fairlead/base/random.h"
-#include "fairlead/base/strings.h"
 #include "fairlead/registry/file/file_scan.h"
 
 namespace fairlead::internal {
@@ -37,11 +36,6 @@ absl::Status WriteAndSync(const std::string& path, std::string_view text) {
 }  // namespace
 
 absl::Status FileWriter::Put(std::string_view url_text, bool dynamic) {
-  if (url_text.empty() || url_text.front() == '#' ||
-      url_text.find_first_of("\r\n") != std::string_view::npos) {
-    return absl::InvalidArgumentError(absl::StrCat("cannot be a line of a file: ", Shortened(url_text),
-                                                   "; percent-encode the line breaks"));
-  }
   Urls urls = urls_;
   urls.insert_or_assign(std::string(url_text), dynamic);
   return Change(std::move(urls));

@@ -17,7 +17,7 @@ class FileWriter {
  public:
   FileWriter(std::string directory, std::uint64_t seed) : directory_(std::move(directory)), random_(seed) {}
 
-  // kInvalidArgument for a text that is no line; else what the system says, and the file is as it was.
+  // What the system says; when not OK, the file is as it was. REQUIRES: CheckFileLine.
   absl::Status Put(std::string_view url_text, bool dynamic);
   absl::Status Remove(std::string_view url_text);
   bool Has(std::string_view url_text) const { return urls_.contains(url_text); }

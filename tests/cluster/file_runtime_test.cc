@@ -85,6 +85,23 @@ TEST_F(FileRuntimeTest, PicksFollowTheFile) {
   EXPECT_EQ(Picked(*orders), (std::set<std::string>{"10.0.0.4:20880"})) << "the last list serves on";
 }
 
+TEST_F(FileRuntimeTest, ExplainFollowsBadLines) {
+  directory_.Write("providers.txt", "dubbo://10.0.0.1:20880/com.acme.Orders?version=1.0.0\n");
+  const auto orders = Refer("file://" + (directory_ / "providers.txt"));
+  ASSERT_NE(orders, nullptr);
+  const auto says = [&](const char* text) { return orders->Explain({}).ToString().find(text) != std::string::npos; };
+  EXPECT_TRUE(PicksBecome(*orders, {"10.0.0.1:20880"}));
+  directory_.Append("providers.txt", "nonsense\n");
+  EXPECT_TRUE(Eventually([&] { return says("1 line skipped") && says("providers.txt:2: "); }));
+  directory_.Append("providers.txt", "rubbish\n");
+  EXPECT_TRUE(Eventually([&] { return says("2 lines skipped") && says("rubbish"); }));
+  directory_.Write("providers.txt", "dubbo://10.0.0.1:20880/com.acme.Orders?version=1.0.0\n");
+  EXPECT_TRUE(Eventually([&] { return !says("skipped") && !says("rubbish"); })) << orders->Explain({}).ToString();
+  directory_.Replace("providers.txt", "junk\n");
+  EXPECT_TRUE(Eventually([&] { return says("no line of it is a url"); }));
+  EXPECT_EQ(Picked(*orders), (std::set<std::string>{"10.0.0.1:20880"})) << "the last list serves on";
+}
+
 TEST_F(FileRuntimeTest, AMissingFileIsWaitedFor) {
   const auto orders = Refer("file://" + (directory_ / "later/providers.txt"));
   ASSERT_NE(orders, nullptr);

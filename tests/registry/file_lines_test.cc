@@ -100,6 +100,26 @@ TEST_F(FileLinesTest, WhatIsNoUrlIsNamedByItsNumber) {
   EXPECT_THAT(Reason("dubbo:///a.B"), HasSubstr("host"));
 }
 
+TEST_F(FileLinesTest, OneSlashIsNoUrl) {
+  EXPECT_THAT(Reason("route:/0.0.0.0/s.A?rule=x"), HasSubstr("expected :// behind the protocol"));
+  EXPECT_THAT(Reason("override:/0.0.0.0/s.A?weight=7"), HasSubstr("override:/0.0.0.0/s.A"));
+  EXPECT_THAT(Reason("route:/0.0.0.0/s.A?rule=http://h"), HasSubstr("expected ://")) << "not anywhere";
+  EXPECT_THAT(Reason("route%3A%2F0.0.0.0%2Fs.A%3Frule%3Dx"), HasSubstr("protocol://"));
+  EXPECT_THAT(At(Parse("route%3a%2f%2f0.0.0.0%2Fs.A%3Frule%3Dx"), "s.A", Category::kRouters),
+              ElementsAre("route://0.0.0.0/s.A?category=routers&rule=x"));
+  EXPECT_THAT(Reason("override:/u:secret@h/s.A?weight=7"), ::testing::Not(HasSubstr("secret")));
+}
+
+TEST_F(FileLinesTest, WhatMayBeALine) {
+  EXPECT_EQ(CheckFileLine("dubbo://h:1/a.B?x=1", pool_), absl::OkStatus());
+  EXPECT_THAT(CheckFileLine("dubbo://h:1/a.B?x=" + std::string(70000, 'x'), pool_).message(),
+              HasSubstr("at most 65536"));
+  for (const std::string& bad : {std::string(), std::string("#dubbo://h:1/a.B"), std::string("dubbo://h:1/a.B "),
+                                 std::string("dubbo://h:1/a.B?x=\0", 19), std::string("dubbo://h:1/a.B?x=\xff")}) {
+    EXPECT_EQ(CheckFileLine(bad, pool_).code(), absl::StatusCode::kInvalidArgument) << bad;
+  }
+}
+
 TEST_F(FileLinesTest, AReasonHasNoPassword) {
   EXPECT_THAT(Reason("dubbo://user:secret@h:port/a.B"), ::testing::Not(HasSubstr("secret")));
   EXPECT_THAT(Reason("dubbo://user:secret@h:1/a.B?category=no"), ::testing::Not(HasSubstr("secret")));

@@ -184,6 +184,127 @@ TEST_F(FileRegistryTest, BadLinesAreNamedByFileAndNumber) {
   EXPECT_THAT(registry_->Describe(), HasSubstr("1 url in 1 file, 2 lines skipped (p.txt:2: "));
 }
 
+TEST_F(FileRegistryTest, AFileWithLinesButNoUrlIsUnknown) {
+  for (const std::string& garbage :
+       {std::string("junk\n"), std::string(16, '\0') + "\n", std::string("# none\nroute:/x\n")}) {
+    SCOPED_TRACE(garbage);
+    directory_.Write("p.txt", "dubbo://10.0.0.1:1/a.B\n");
+    OpenFile("p.txt", "?missing.grace=5000");
+    const auto listener = Subscribe("consumer://10.0.0.9/a.B?category=providers,routers");
+    listener->Take();
+    directory_.Replace("p.txt", garbage);
+    Settle();
+    EXPECT_THAT(listener->Take(), UnorderedElementsAre("a.B/providers unknown", "a.B/routers unknown"));
+    EXPECT_THAT(registry_->Describe(), HasSubstr("no line of it is a url (p.txt:"));
+    Advance(seconds(60));
+    EXPECT_THAT(listener->Take(), IsEmpty()) << "as long as it lasts";
+    directory_.Replace("p.txt", "# none\n");
+    Settle();
+    EXPECT_THAT(listener->Take(), UnorderedElementsAre("a.B/providers empty", "a.B/routers empty"));
+    EXPECT_THAT(registry_->Unreadable("a.B"), IsEmpty());
+  }
+}
+
+TEST_F(FileRegistryTest, InADirectoryAFileThatTurnsToGarbageKeepsItsUrls) {
+  directory_.Mkdir("d");
+  directory_.Write("d/a", "dubbo://10.0.0.1:1/a.B\n");
+  directory_.Write("d/b", "dubbo://10.0.0.2:1/a.B\n");
+  OpenFile("d");
+  const auto listener = Subscribe();
+  EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers list 10.0.0.1:1 10.0.0.2:1"));
+  directory_.Replace("d/a", "junk\n");
+  Settle();
+  EXPECT_THAT(listener->Take(), IsEmpty());
+  EXPECT_THAT(Lines("FL-5-2"), ElementsAre(HasSubstr("no line of it is a url (a:1: ")));
+  EXPECT_THAT(registry_->Describe(), HasSubstr("no line of it is a url (a:1: "));
+  directory_.Replace("d/a", "# none\n");
+  Settle();
+  EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers list 10.0.0.2:1"));
+  EXPECT_THAT(registry_->Describe(), HasSubstr("1 url in 2 files, inotify"));
+}
+
+TEST_F(FileRegistryTest, BadLinesAreToldThoughNoListChanges) {
+  directory_.Write("p.txt", "dubbo://10.0.0.1:1/a.B\n");
+  OpenFile("p.txt");
+  const auto listener = Subscribe(), other = Subscribe("consumer://10.0.0.9/c.D");
+  listener->Take();
+  listener->registry_changes = other->registry_changes = 0;
+  directory_.Append("p.txt", "nonsense\n");
+  Settle();
+  EXPECT_EQ(listener->registry_changes, 1);
+  EXPECT_EQ(other->registry_changes, 1) << "it is no service's";
+  EXPECT_THAT(registry_->Unreadable("c.D"), ElementsAre(HasSubstr("p.txt:2: ")));
+  directory_.Append("p.txt", "rubbish\n");
+  Settle();
+  EXPECT_EQ(listener->registry_changes, 2);
+  EXPECT_THAT(registry_->status().unreadable, ElementsAre(HasSubstr("nonsense"), HasSubstr("rubbish")));
+  directory_.Append("p.txt", "# a comment\n");
+  Settle();
+  EXPECT_EQ(listener->registry_changes, 2) << "nothing new";
+  directory_.Replace("p.txt", "dubbo://10.0.0.1:1/a.B\n");
+  Settle();
+  EXPECT_EQ(listener->registry_changes, 3);
+  EXPECT_THAT(registry_->Unreadable("a.B"), IsEmpty());
+  EXPECT_THAT(registry_->Describe(), ::testing::Not(HasSubstr("skipped")));
+  EXPECT_THAT(listener->Take(), IsEmpty());
+}
+
+TEST_F(FileRegistryTest, AnotherBadTextInTheSamePlaceIsLogged) {
+  directory_.Write("p.txt", "dubbo://10.0.0.1:1/a.B\nnonsense\n");
+  OpenFile("p.txt");
+  EXPECT_THAT(Lines("FL-5-1"), ElementsAre(HasSubstr("nonsense")));
+  // The same reason, other texts.
+  for (const char* text : {"a\x01\n", "b\x01\n", "b\x01\n"}) {
+    directory_.Replace("p.txt", "dubbo://10.0.0.1:1/a.B\n" + std::string(text) + "# " +
+                                    std::to_string(Lines("FL-5-1").size()) + "\n");
+    Settle();
+  }
+  EXPECT_THAT(Lines("FL-5-1"), ElementsAre(HasSubstr("nonsense"), HasSubstr("control"), HasSubstr("control")))
+      << "and the very same one not again";
+}
+
+TEST_F(FileRegistryTest, AnEmptyDirectoryInPlaceOfTheFileIsAMissingOne) {
+  directory_.Write("p.txt", "dubbo://10.0.0.1:1/a.B\n");
+  OpenFile("p.txt", "?missing.grace=5000");
+  const auto listener = Subscribe();
+  listener->Take();
+  directory_.Remove("p.txt");
+  directory_.Mkdir("p.txt");
+  Settle();
+  EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers unknown"));
+  EXPECT_THAT(Lines("FL-5-3"), ElementsAre(HasSubstr("an empty directory stands where the file was")));
+  EXPECT_THAT(registry_->Describe(), HasSubstr("p.txt, missing"));
+  Advance(seconds(5));
+  EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers empty"));
+  directory_.Write("p.txt/a", "dubbo://10.0.0.2:1/a.B\n");
+  Settle();
+  EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers list 10.0.0.2:1")) << "a directory like any other";
+  directory_.Remove("p.txt/a");
+  Settle();
+  EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers empty"));
+}
+
+TEST_F(FileRegistryTest, TheLastErrorGoesWithItsReason) {
+  directory_.Write("p.txt", "dubbo://10.0.0.1:1/a.B\n");
+  OpenFile("p.txt");
+  const auto listener = Subscribe();
+  const auto all = Subscribe("admin://10.0.0.9/*?interface=*&category=providers&check=false");
+  directory_.Replace("p.txt", "junk\n");
+  Settle();
+  EXPECT_THAT(registry_->Describe(), HasSubstr("last error: "));
+  listener->registry_changes = 0;
+  directory_.Replace("p.txt", "dubbo://10.0.0.1:1/a.B\n");
+  Settle();
+  EXPECT_EQ(registry_->status().last_error, absl::OkStatus());
+  EXPECT_THAT(registry_->Describe(), ::testing::Not(HasSubstr("last error")));
+  EXPECT_EQ(listener->registry_changes, 1);
+  // What failed for another reason is still so.
+  EXPECT_FALSE(Register("dubbo://10.0.0.2:1/a.B").ok());
+  directory_.Append("p.txt", "dubbo://10.0.0.3:1/a.B\n");
+  Settle();
+  EXPECT_THAT(registry_->Describe(), HasSubstr("last error: FAILED_PRECONDITION"));
+}
+
 TEST_F(FileRegistryTest, WithoutEventsASlowLookFindsTheChange) {
   directory_.Write("p.txt", "dubbo://10.0.0.1:1/a.B\n");
   OpenFile("p.txt");

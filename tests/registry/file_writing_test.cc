@@ -128,6 +128,23 @@ TEST_F(FileWritingTest, ALineBreakCannotForgeALine) {
   EXPECT_THAT(Files(), IsEmpty());
 }
 
+TEST_F(FileWritingTest, WhatNobodyWouldReadIsRefused) {
+  directory_.Mkdir("d");
+  OpenFile("d");
+  const std::string url = "dubbo://u:secret@10.0.0.2:1/a.B?x=";
+  for (const auto& [value, limit] : {std::pair(std::string(64 * 1024, 'x'), "at most 65536"),
+                                     std::pair(std::string("a\0b", 3), "control characters"),
+                                     std::pair(std::string("a\nb"), "control characters")}) {
+    const absl::Status refused = Register(url + value);
+    EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << refused;
+    EXPECT_THAT(refused.message(), HasSubstr(limit));
+    EXPECT_THAT(refused.message(), ::testing::Not(HasSubstr("secret")));
+  }
+  EXPECT_THAT(Files(), IsEmpty());
+  EXPECT_TRUE(Register(url + "1").ok());
+  EXPECT_EQ(Files().size(), 1u);
+}
+
 TEST_F(FileWritingTest, TwoOfOneProcessDoNotShareAFile) {
   directory_.Mkdir("d");
   OpenFile("d");
