@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -256,6 +257,23 @@ TEST_F(WalkTest, FromManyThreadsWhileTheListChanges) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(failed, 0);
   EXPECT_EQ(handle_->Stats().walked, static_cast<std::uint64_t>(picked));
+}
+
+TEST_F(WalkTest, AMethodThatIsNewAndLikeAnyOtherNeedsNoWalk) {
+  Open({"10.0.0.1?loadbalance=roundrobin", "10.0.0.2?loadbalance=roundrobin", "10.0.0.3?own.weight=1"});
+  const MethodId fresh = handle_->Method("fresh"), own = handle_->Method("own");
+  std::map<std::string, int> shares;
+  for (int i = 0; i < 30; ++i) ++shares[std::string(handle_->Select({.method = fresh})->invoker().url().host())];
+  EXPECT_EQ(shares.size(), 3u);
+  for (const auto& [host, picks] : shares) EXPECT_EQ(picks, 10) << host;
+  EXPECT_EQ(handle_->Stats().walked, 0u);
+  ASSERT_TRUE(handle_->Select({.method = own}).ok());
+  EXPECT_EQ(handle_->Stats().walked, 1u) << "it has parameters of its own";
+  Rules({RuleUrl("method=other => host=10.0.0.2")});
+  executor_.RunReady();
+  const MethodId other = handle_->Method("other");
+  EXPECT_EQ(handle_->Select({.method = other})->invoker().url().host(), "10.0.0.2") << "a rule reads its name";
+  EXPECT_EQ(handle_->Stats().walked, 2u);
 }
 
 }  // namespace

@@ -249,6 +249,8 @@ TEST_P(WalkPurityTest, OfAMethodWithParametersOfItsOwn) {
 
 TEST_P(WalkPurityTest, OfAMethodThatTheSnapshotDoesNotKnow) {
   Provide(50);
+  Rules({RuleUrl("method=delete => region!=r2")});
+  executor_.RunReady();
   ExpectPureWalks(Call("brand-new"));
 }
 
