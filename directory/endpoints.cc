@@ -15,6 +15,7 @@
 #include "fairlead/loadbalance/warmup.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/typed.h"
+#include "fairlead/url/url_hash.h"
 
 namespace fairlead::internal {
 namespace {
@@ -188,10 +189,6 @@ class Endpoints::Before {
   }
 
  private:
-  struct UrlHash {
-    std::size_t operator()(const Url& url) const { return url.Hash(); }
-  };
-
   std::size_t Near(const Url& original) const {
     for (std::size_t at = next_; at < std::min(next_ + 2, ranks_.size()); ++at) {
       if (of_.ProviderIn(ranks_[at]).original.Is(original)) return at;

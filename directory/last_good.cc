@@ -9,15 +9,9 @@
 
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/configurator.h"
+#include "fairlead/url/url_hash.h"
 
 namespace fairlead::internal {
-namespace {
-
-struct UrlHash {
-  std::size_t operator()(const Url& url) const { return url.Hash(); }
-};
-
-}  // namespace
 
 RuleIdentity IdentityOfRule(const UrlParts& url) {
   const std::string_view name = url.Param("name");

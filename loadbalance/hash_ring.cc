@@ -4,9 +4,9 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <limits>
 #include <new>
 #include <type_traits>
-#include <limits>
 #include <utility>
 
 #include <nettle/md5.h>

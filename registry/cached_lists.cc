@@ -8,9 +8,9 @@
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/registry/child_list.h"
-#include "fairlead/registry/url_hash.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/percent.h"
+#include "fairlead/url/url_hash.h"
 
 namespace fairlead::internal {
 namespace {

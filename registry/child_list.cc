@@ -7,8 +7,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "fairlead/base/hash.h"
-#include "fairlead/registry/url_hash.h"
 #include "fairlead/url/match.h"
+#include "fairlead/url/url_hash.h"
 
 namespace fairlead::internal {
 namespace {

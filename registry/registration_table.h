@@ -15,8 +15,8 @@
 #include "fairlead/base/executor.h"
 #include "fairlead/registry/registry_environment.h"
 #include "fairlead/registry/registry_key.h"
-#include "fairlead/registry/url_hash.h"
 #include "fairlead/url/url.h"
+#include "fairlead/url/url_hash.h"
 
 namespace fairlead::internal {
 

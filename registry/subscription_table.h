@@ -16,9 +16,9 @@
 #include "fairlead/base/executor.h"
 #include "fairlead/registry/registry_environment.h"
 #include "fairlead/registry/subscription.h"
-#include "fairlead/registry/url_hash.h"
 #include "fairlead/registry/watch_table.h"
 #include "fairlead/url/url.h"
+#include "fairlead/url/url_hash.h"
 
 namespace fairlead::internal {
 

@@ -1,5 +1,5 @@
-#ifndef FAIRLEAD_REGISTRY_URL_HASH_H_
-#define FAIRLEAD_REGISTRY_URL_HASH_H_
+#ifndef FAIRLEAD_URL_URL_HASH_H_
+#define FAIRLEAD_URL_URL_HASH_H_
 
 #include <cstddef>
 
@@ -14,4 +14,4 @@ struct UrlHash {
 
 }  // namespace fairlead::internal
 
-#endif  // FAIRLEAD_REGISTRY_URL_HASH_H_
+#endif  // FAIRLEAD_URL_URL_HASH_H_
