@@ -365,19 +365,10 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
         return absl::Status(policy.status().code(), absl::StrCat("consumer parameter ", key, ": ", policy.status().message()));
       }
     }
-    const auto expected = [this](std::string_view key, std::string_view value) {
-      if (internal::PolicyKey(key).empty()) return std::string();
-      return internal::OwnValueExpected(key, value,
-                                        [this](std::string_view name) { return options_.extensions.Policy(name); });
-    };
-    for (const auto& [key, value] : parts->params) {
-      const std::string what = expected(key, value);
-      if (what.empty()) continue;
-      unused.push_back(absl::StrCat(Shortened(key, 60), "=", Shortened(value, 60), " is not used, expected ", what));
-    }
-    if (!unused.empty()) {
-      parts->params.EraseIf([&](std::string_view key, std::string_view value) { return !expected(key, value).empty(); });
-    }
+    const auto policies = [this](std::string_view name) { return options_.extensions.Policy(name); };
+    unused = internal::TakeOutUnusable(parts->params, [&](std::string_view key, std::string_view value) {
+      return internal::PolicyKey(key).empty() ? std::string() : internal::OwnValueExpected(key, value, policies);
+    });
     return Url::Of(*std::move(parts), pool_);
   }
 

@@ -68,4 +68,18 @@ std::string OwnValueExpected(std::string_view key, std::string_view value, const
   return ValueExpected(key, value, policies);
 }
 
+std::vector<std::string> TakeOutUnusable(
+    UrlParams& params, const std::function<std::string(std::string_view key, std::string_view value)>& expected) {
+  std::vector<std::string> left_out;
+  for (const auto& [key, value] : params) {
+    const std::string what = expected(key, value);
+    if (what.empty()) continue;
+    left_out.push_back(absl::StrCat(Shortened(key, 60), "=", Shortened(value, 60), " is not used, expected ", what));
+  }
+  if (!left_out.empty()) {
+    params.EraseIf([&](std::string_view key, std::string_view value) { return !expected(key, value).empty(); });
+  }
+  return left_out;
+}
+
 }  // namespace fairlead::internal

@@ -1,10 +1,13 @@
 #ifndef FAIRLEAD_DIRECTORY_POLICY_PARAMETERS_H_
 #define FAIRLEAD_DIRECTORY_POLICY_PARAMETERS_H_
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fairlead/directory/snapshot.h"
+#include "fairlead/url/url_params.h"
 
 // The parameters of urls that weighing and balancing read, and what their values must be. Pure; thread-safe.
 namespace fairlead::internal {
@@ -26,6 +29,11 @@ std::string ValueExpected(std::string_view key, std::string_view value, const Po
 // The same of a value in a provider's or the consumer's own url: nodes beyond the bound are taken for as many as it
 // allows there.
 std::string OwnValueExpected(std::string_view key, std::string_view value, const PolicyLookup& policies);
+
+// Takes out of `params` every setting for which `expected` has a text, and says of each "key=value is not used, expected
+// text", shortened.
+std::vector<std::string> TakeOutUnusable(
+    UrlParams& params, const std::function<std::string(std::string_view key, std::string_view value)>& expected);
 
 }  // namespace fairlead::internal
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 #include "fairlead/base/host_call.h"
 #include "fairlead/base/strings.h"
@@ -388,15 +389,13 @@ Endpoints::Made Updater::Make(const Url& original) {
   Endpoints::Made made;
   // One provider that names a policy which is not known here, or a ring that cannot be made, must not fail the calls of
   // all. Numbers have a default of their own where they are read.
-  const auto cannot_be_used = [&](std::string_view key, std::string_view value) {
-    return NumberExpected(key, value).empty() && !OwnValueExpected(key, value, config_.policy).empty();
-  };
-  for (const auto& [key, value] : merged.params) {
-    if (!cannot_be_used(key, value)) continue;
-    absl::StrAppend(&made.left_out, made.left_out.empty() ? "" : "; ", Shortened(key, 60), "=", Shortened(value, 60),
-                    " is not used, expected ", OwnValueExpected(key, value, config_.policy));
-  }
-  if (!made.left_out.empty()) merged.params.EraseIf(cannot_be_used);
+  made.left_out = absl::StrJoin(
+      TakeOutUnusable(merged.params,
+                      [this](std::string_view key, std::string_view value) {
+                        return NumberExpected(key, value).empty() ? OwnValueExpected(key, value, config_.policy)
+                                                                  : std::string();
+                      }),
+      "; ");
   // The consumer's own category is about its subscription, its side is what overrides are compared with.
   merged.params.erase(names::kCategory);
   if (!configurators_.empty()) merged = configurators_.Apply(std::move(merged));
