@@ -90,7 +90,8 @@ bool IsUp(const InvokerState* state) { return state == nullptr || !state->down()
 
 class RingSelector final : public Selector {
  public:
-  RingSelector(const SelectorInput& input, const HashParameters& parameters, const RingSelector* replaced)
+  RingSelector(const SelectorInput& input, const HashParameters& parameters, const RingSelector* replaced,
+               PointsOf points_of)
       : nodes_(parameters.nodes), asked_(parameters.asked), arguments_(IndicesIn(parameters.arguments)) {
     addresses_.reserve(input.by_rank.size());
     owners_.reserve(input.by_rank.size());
@@ -103,11 +104,11 @@ class RingSelector final : public Selector {
     const std::vector<std::string_view> addresses(addresses_.begin(), addresses_.end());
     const auto* whole = dynamic_cast<const RingSelector*>(input.whole);
     if (whole != nullptr && whole->nodes_ == nodes_ && whole->slots_.size() / kMuchSmaller <= slots_.size()) {
-      ring_ = HashRing(addresses, nodes_, &whole->ring_, PlacesIn(*whole));
+      ring_ = HashRing(addresses, nodes_, &whole->ring_, PlacesIn(*whole), points_of);
     } else if (replaced != nullptr && replaced->nodes_ == nodes_) {
-      ring_ = HashRing(addresses, nodes_, &replaced->ring_, PlacesIn(replaced->addresses_));
+      ring_ = HashRing(addresses, nodes_, &replaced->ring_, PlacesIn(replaced->addresses_), points_of);
     } else {
-      ring_ = HashRing(addresses, nodes_);
+      ring_ = HashRing(addresses, nodes_, nullptr, {}, points_of);
     }
   }
 
@@ -179,14 +180,14 @@ class RingSelector final : public Selector {
 
 // The owner without a ring: the next point is the one with the least way to go; a later member takes over an equal
 // one. The first choice is among the members that are up.
-Slot OwnerByAllPoints(const Members& members, std::uint32_t nodes, std::uint32_t position) {
+Slot OwnerByAllPoints(const Members& members, std::uint32_t nodes, std::uint32_t position, PointsOf points_of) {
   std::optional<std::uint32_t> shortest, shortest_up;
   Slot owner = kNoSlot, owner_up = kNoSlot;
   for (const Member& member : members) {
     const bool up = IsUp(member.state);
     const AddressText address(member.provider->effective);
     for (std::uint32_t node = 0; node < nodes / 4; ++node) {
-      for (const std::uint32_t value : RingPoints(address.text(), node)) {
+      for (const std::uint32_t value : points_of(address.text(), node)) {
         const std::uint32_t way = value - position;
         if (!shortest || way <= *shortest) {
           shortest = way;
@@ -204,6 +205,8 @@ Slot OwnerByAllPoints(const Members& members, std::uint32_t nodes, std::uint32_t
 
 class ConsistentHashLoadBalance final : public LoadBalance {
  public:
+  explicit ConsistentHashLoadBalance(PointsOf points_of) : points_of_(points_of) {}
+
   std::string_view name() const override { return "consistenthash"; }
   bool reads_arguments() const override { return true; }
   bool wants_whole() const override { return true; }
@@ -211,7 +214,7 @@ class ConsistentHashLoadBalance final : public LoadBalance {
   absl::StatusOr<std::shared_ptr<const Selector>> Build(const SelectorInput& input,
                                                         const Selector* replaced) const override {
     FAIRLEAD_ASSIGN_OR_RETURN(const HashParameters parameters, ReadParameters(input));
-    return std::make_shared<RingSelector>(input, parameters, dynamic_cast<const RingSelector*>(replaced));
+    return std::make_shared<RingSelector>(input, parameters, dynamic_cast<const RingSelector*>(replaced), points_of_);
   }
 
   absl::StatusOr<Slot> SelectUnplanned(const SelectorInput& input, const Invocation& invocation,
@@ -224,8 +227,11 @@ class ConsistentHashLoadBalance final : public LoadBalance {
       const Slot owner = whole->OwnerAmong(input.by_rank, position, sums * kPointsPerSum);
       if (owner != kNoSlot) return owner;
     }
-    return OwnerByAllPoints(input.by_rank, parameters.nodes, position);
+    return OwnerByAllPoints(input.by_rank, parameters.nodes, position, points_of_);
   }
+
+ private:
+  const PointsOf points_of_;
 };
 
 }  // namespace
@@ -240,8 +246,8 @@ absl::Status CheckHashArguments(std::string_view value) {
   return absl::OkStatus();
 }
 
-std::shared_ptr<const LoadBalance> MakeConsistentHashLoadBalance() {
-  return std::make_shared<ConsistentHashLoadBalance>();
+std::shared_ptr<const LoadBalance> MakeConsistentHashLoadBalance(PointsOf points_of) {
+  return std::make_shared<ConsistentHashLoadBalance>(points_of);
 }
 
 }  // namespace fairlead

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 
+#include "fairlead/loadbalance/hash_ring.h"
 #include "fairlead/loadbalance/load_balance.h"
 
 namespace fairlead {
@@ -32,7 +33,7 @@ absl::Status CheckHashArguments(std::string_view value);
 // The owner is the same, and nothing is allocated. Build fails with kInvalidArgument for fewer than 4 nodes and unreadable
 // numbers. Above the bounds the ring is made with fewer nodes, which Describe says: kMostHashNodes,
 // or the largest power of two that keeps it within kMostRingPoints, so that it changes rarely as members come and go.
-std::shared_ptr<const LoadBalance> MakeConsistentHashLoadBalance();
+std::shared_ptr<const LoadBalance> MakeConsistentHashLoadBalance(PointsOf points_of = RingPoints);
 
 }  // namespace fairlead
 

@@ -139,7 +139,7 @@ void RingKey::Add(std::string_view text) { Md5In(state_).Add(text); }
 std::uint32_t RingKey::Position() { return Md5In(state_).Words()[0]; }
 
 HashRing::HashRing(std::span<const std::string_view> addresses, std::uint32_t nodes, const HashRing* like,
-                   std::span<const std::uint32_t> known)
+                   std::span<const std::uint32_t> known, PointsOf points_of)
     : members_(addresses.size()) {
   std::vector<std::uint32_t> now(like == nullptr ? 0 : like->members_, kUnknown);  // by member of `like`
   std::vector<Point> fresh;
@@ -149,7 +149,7 @@ HashRing::HashRing(std::span<const std::string_view> addresses, std::uint32_t no
       continue;
     }
     for (std::uint32_t node = 0; node < nodes / 4; ++node) {
-      for (const std::uint32_t value : RingPoints(addresses[i], node)) fresh.push_back({value, i});
+      for (const std::uint32_t value : points_of(addresses[i], node)) fresh.push_back({value, i});
     }
   }
   SortByValue(fresh);

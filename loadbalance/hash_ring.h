@@ -13,6 +13,8 @@ namespace fairlead {
 
 // The four ring points that Dubbo gives the text `address` + decimal `index`: the words of its MD5 sum, little endian.
 std::array<std::uint32_t, 4> RingPoints(std::string_view address, std::uint32_t index);
+// What stands for RingPoints in a test whose points are to meet.
+using PointsOf = std::array<std::uint32_t, 4> (*)(std::string_view address, std::uint32_t index);
 // The ring position of a key: the first of the four words of its MD5 sum. The key is the texts joined.
 std::uint32_t RingPosition(std::span<const std::string_view> key);
 // The same, text by text, without memory of its own.
@@ -40,7 +42,7 @@ class HashRing {
   // that has the address of member i, or kUnknown; nullptr = none.
   static constexpr std::uint32_t kUnknown = 0xffffffffu;
   HashRing(std::span<const std::string_view> addresses, std::uint32_t nodes, const HashRing* like = nullptr,
-           std::span<const std::uint32_t> known = {});
+           std::span<const std::uint32_t> known = {}, PointsOf points_of = RingPoints);
 
   struct Point {
     std::uint32_t value;
