@@ -89,7 +89,7 @@ class Directory {
   // linear in the providers and names for each of them its weight, its state and who removed it.
   PickTrace Explain(const Invocation& invocation, PickTrace::Detail detail = PickTrace::Detail::kSummary) const;
 
-  // Counts since the directory began. Sums over threads; exact once they are quiet.
+  // What there is now, and counts since the directory began. Counts are sums over threads; exact once they are quiet.
   DirectoryStats Stats() const;
 
   // The number of a method, for Invocation::method. Call it once per stub method. At most 4 096 names; later

@@ -48,6 +48,12 @@ DirectoryStats DirectoryCore::Stats() const {
   }
   stats.plans_built = plans_built_.load(std::memory_order_relaxed);
   stats.plans_refused = plans_refused_.load(std::memory_order_relaxed);
+  const ReadSection section;
+  const DirectorySnapshot& now = Current();
+  stats.providers = now.table->by_rank.size();
+  stats.valid = now.valid.count();
+  stats.version = now.version;
+  stats.age = clock_.SteadyNow() - now.built_at;
   return stats;
 }
 

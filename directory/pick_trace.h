@@ -1,6 +1,8 @@
 #ifndef FAIRLEAD_DIRECTORY_PICK_TRACE_H_
 #define FAIRLEAD_DIRECTORY_PICK_TRACE_H_
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,9 +13,14 @@
 
 namespace fairlead {
 
-// What a directory did since it began, besides the usual pick by a plan, which is not counted. Every Explain and List
-// is left out.
+// What picks see now, and what the directory did since it began, besides the usual pick by a plan, which is not counted.
+// Every Explain and List is left out.
 struct DirectoryStats {
+  std::size_t providers = 0;         // listed, with connections
+  std::size_t valid = 0;             // of those, up and not draining when the tables were made
+  std::uint64_t version = 0;         // of the snapshot, which grows with each
+  std::chrono::nanoseconds age{0};   // since that snapshot was made
+
   std::uint64_t walked = 0;          // picks without a plan, which went through the rules themselves
   std::uint64_t wishes_dropped = 0;  // of those, the ones that could not ask for their plan: the next such call asks again
   std::uint64_t plans_built = 0;     // that picks had asked for

@@ -127,6 +127,13 @@ class PlanTable {
   std::vector<const Plan*> cells_;
 };
 
+// A plan to be built: one that picks asked for, or one in use before the list or the rules changed, whose positions the
+// new one goes on from.
+struct PlanWish {
+  PlanKey key;
+  std::shared_ptr<const Plan> before{};  // nullptr: picks asked
+};
+
 // Where picks leave the keys of plans they missed, for the builder. Small and lossy: a full table, or a cell
 // that is just being written, drops the wish; the next such call wishes again. Thread-safe, lock-free.
 class WantedPlans {

@@ -138,18 +138,10 @@ const MethodClass* PlanBuilder::ClassBefore(const std::string& method) const {
   return same == previous_->classes.end() ? nullptr : &*same;
 }
 
-const Leaf* PlanBuilder::LeafBefore(const PlanKey& key, const std::string& method, std::size_t branch,
-                                    std::size_t branches) const {
+const Plan* PlanBuilder::UsualPlanBefore(const std::string& method) const {
   const MethodClass* before = ClassBefore(method);
   if (before == nullptr) return nullptr;
-  const Plan* plan = before->plan.get();
-  if (plan == nullptr) {
-    PlanKey old = key;
-    old.method_class = static_cast<std::uint32_t>(before - previous_->classes.data());
-    const PlanTable* plans = previous_->plans.load(std::memory_order_relaxed);
-    plan = plans == nullptr ? nullptr : plans->Find(old);
-  }
-  return plan == nullptr || plan->branches.size() != branches ? nullptr : plan->branches[branch].leaf.get();
+  return before->plan != nullptr ? before->plan.get() : before->bare_plan.get();
 }
 
 std::shared_ptr<const Leaf> PlanBuilder::BuildWhole(std::uint32_t method_class) {
@@ -237,7 +229,7 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, std::uint3
 }
 
 std::shared_ptr<const Plan> PlanBuilder::Build(const PlanKey& key, const std::string& method,
-                                               const std::vector<RouteCase>& cases) {
+                                               const std::vector<RouteCase>& cases, const Plan* served) {
   std::vector<Draft> drafts;
   Expand(0, snapshot_.valid, 1.0, cases, {}, drafts);
   if (drafts.size() > kMostBranches) return nullptr;  // such calls walk
@@ -248,7 +240,9 @@ std::shared_ptr<const Plan> PlanBuilder::Build(const PlanKey& key, const std::st
     const std::uint64_t bound = i + 1 == drafts.size()
                                     ? std::numeric_limits<std::uint64_t>::max()
                                     : static_cast<std::uint64_t>(std::min(below, 1.0) * 18446744073709549568.0);
-    const auto before = [&] { return LeafBefore(key, method, i, drafts.size()); };
+    const auto before = [&]() -> const Leaf* {
+      return served == nullptr || served->branches.size() != drafts.size() ? nullptr : served->branches[i].leaf.get();
+    };
     branches.push_back({bound, MakeLeaf(drafts[i], key.method_class, method, before)});
   }
   return std::make_shared<const Plan>(key, std::move(branches));

@@ -41,9 +41,11 @@ class PlanBuilder {
   // The leaf of all live providers that the class should keep as MethodClass::whole; nullptr when its policy wants
   // none. Before the plans of the class, which are made quicker with it.
   std::shared_ptr<const Leaf> BuildWhole(std::uint32_t method_class);
-  // `cases` has one entry per chain link.
-  std::shared_ptr<const Plan> Build(const PlanKey& key, const std::string& method,
-                                    const std::vector<RouteCase>& cases);
+  // `cases` has one entry per chain link. `before`: the plan that served such calls until now, or nullptr.
+  std::shared_ptr<const Plan> Build(const PlanKey& key, const std::string& method, const std::vector<RouteCase>& cases,
+                                    const Plan* before);
+  // The plan that served calls of a class without attachments; nullptr when there was none.
+  const Plan* UsualPlanBefore(const std::string& method) const;
 
  private:
   struct Draft {
@@ -57,7 +59,6 @@ class PlanBuilder {
   std::shared_ptr<const Leaf> MakeLeaf(const Draft& draft, std::uint32_t method_class, const std::string& method,
                                        absl::FunctionRef<const Leaf*()> replaced);
   const MethodClass* ClassBefore(const std::string& method) const;
-  const Leaf* LeafBefore(const PlanKey& key, const std::string& method, std::size_t branch, std::size_t branches) const;
 
   DirectorySnapshot& snapshot_;
   const DirectorySnapshot* const previous_;

@@ -97,6 +97,7 @@ struct DirectorySnapshot {
 
   mutable std::atomic<const PlanTable*> plans{nullptr};  // owned
   std::unordered_multimap<std::uint64_t, std::shared_ptr<const Leaf>> leaves;  // builder only
+  std::vector<PlanWish> wishes;  // builder only: what is still to be built
 
   std::vector<std::string> skipped;  // for Explain: input that could not be used
 };

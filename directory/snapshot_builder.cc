@@ -13,6 +13,8 @@ namespace {
 
 // Calls beyond this many different combinations of cases walk the chain.
 constexpr std::size_t kMostPlans = 1024;
+// How long a new snapshot waits for the plans in use.
+constexpr std::chrono::milliseconds kPrebuild{2};
 
 void CompileChain(DirectorySnapshot& snapshot, const std::vector<std::shared_ptr<const GuardedRouter>>& routers,
                   const InvokerSet& changed, const DirectorySnapshot* previous) {
@@ -75,38 +77,46 @@ bool Fits(const DirectorySnapshot& snapshot, const PlanKey& key) {
   return true;
 }
 
-// The keys of the previous snapshot's plans that were used, in this snapshot's numbering of classes.
-std::vector<PlanKey> KeysInUse(const DirectorySnapshot& snapshot, const DirectorySnapshot& previous) {
-  std::vector<PlanKey> keys;
-  const PlanTable* plans = previous.plans.load(std::memory_order_relaxed);
-  if (plans == nullptr) return keys;
-  for (const auto& plan : plans->plans()) {
-    if (!plan->hit.load(std::memory_order_relaxed)) continue;
-    const std::string& method = previous.classes[plan->key.method_class].method;
+// The previous snapshot's plans that were used, and those it still had to build, in this snapshot's numbering of classes.
+std::vector<PlanWish> WishesOf(const DirectorySnapshot& snapshot, const DirectorySnapshot& previous) {
+  std::vector<PlanWish> wishes;
+  const auto add = [&](const PlanWish& wish) {
+    const std::string& method = previous.classes[wish.key.method_class].method;
     for (std::size_t i = 0; i < snapshot.classes.size(); ++i) {
       if (snapshot.classes[i].method != method) continue;
-      PlanKey key = plan->key;
-      key.method_class = static_cast<std::uint32_t>(i);
-      keys.push_back(key);
+      wishes.push_back(wish);
+      wishes.back().key.method_class = static_cast<std::uint32_t>(i);
+    }
+  };
+  if (const PlanTable* plans = previous.plans.load(std::memory_order_relaxed)) {
+    for (const auto& plan : plans->plans()) {
+      if (plan->hit.load(std::memory_order_relaxed)) add({plan->key, plan});
     }
   }
-  return keys;
+  for (const PlanWish& wish : previous.wishes) {
+    if (wish.key.method_class < previous.classes.size()) add(wish);
+  }
+  return wishes;
 }
 
-// Appends the plans of `wanted` that fit and are not there yet.
-PlanCount BuildMissing(DirectorySnapshot& snapshot, PlanBuilder& builder, const std::vector<PlanKey>& wanted,
-                       std::vector<std::shared_ptr<const Plan>>& plans) {
+// Appends the plans of `snapshot.wishes` that fit and are not there yet, until `deadline`.
+PlanCount BuildWishes(DirectorySnapshot& snapshot, PlanBuilder& builder, const Clock& clock, Clock::SteadyTime deadline,
+                      std::vector<std::shared_ptr<const Plan>>& plans) {
   PlanCount count;
-  for (const PlanKey& key : wanted) {
+  std::size_t done = 0;
+  for (const auto& [key, before] : snapshot.wishes) {
+    ++done;
     const bool known = std::any_of(plans.begin(), plans.end(), [&](const auto& plan) { return plan->key == key; });
     if (known || !Fits(snapshot, key)) continue;
     std::shared_ptr<const Plan> plan;
     if (plans.size() < kMostPlans) {
-      plan = builder.Build(key, snapshot.classes[key.method_class].method, CasesOf(snapshot, key));
+      plan = builder.Build(key, snapshot.classes[key.method_class].method, CasesOf(snapshot, key), before.get());
     }
-    ++(plan != nullptr ? count.built : count.refused);
+    if (before == nullptr) ++(plan != nullptr ? count.built : count.refused);
     if (plan != nullptr) plans.push_back(std::move(plan));
+    if (clock.SteadyNow() >= deadline) break;
   }
+  snapshot.wishes.erase(snapshot.wishes.begin(), snapshot.wishes.begin() + static_cast<std::ptrdiff_t>(done));
   return count;
 }
 
@@ -171,7 +181,7 @@ std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const Meth
       MethodClass& of = snapshot->classes[i];
       PlanKey key;
       key.method_class = static_cast<std::uint32_t>(i);
-      of.plan = builder.Build(key, of.method, of.cases);
+      of.plan = builder.Build(key, of.method, of.cases, builder.UsualPlanBefore(of.method));
     }
     MarkDirect(*snapshot);
     ProvideScratch(*snapshot, previous);
@@ -186,8 +196,8 @@ std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const Meth
   }
   if (snapshot->runtime.size() > kMaxRuntimeRouters) return snapshot;
 
-  std::vector<PlanKey> wanted;
   std::vector<std::shared_ptr<const Plan>> plans;
+  if (previous != nullptr) snapshot->wishes = WishesOf(*snapshot, *previous);
   if (snapshot->only_attachments) {
     const Invocation bare;
     for (std::size_t i = 0; i < snapshot->classes.size(); ++i) {
@@ -197,26 +207,27 @@ std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const Meth
       for (const std::uint32_t link : snapshot->runtime) {
         key.cases[key.count++] = snapshot->chain[link].Classify({of.method, bare});
       }
-      of.bare_plan = builder.Build(key, of.method, CasesOf(*snapshot, key));
+      of.bare_plan = builder.Build(key, of.method, CasesOf(*snapshot, key), builder.UsualPlanBefore(of.method));
       if (of.bare_plan) plans.push_back(of.bare_plan);
     }
   }
-  if (previous != nullptr) {
-    for (PlanKey& key : KeysInUse(*snapshot, *previous)) wanted.push_back(key);
-  }
-  BuildMissing(*snapshot, builder, wanted, plans);
+  BuildWishes(*snapshot, builder, *input.clock, input.clock->SteadyNow() + kPrebuild, plans);
   snapshot->plans.store(new PlanTable(std::move(plans)), std::memory_order_relaxed);
   MarkDirect(*snapshot);
   return snapshot;
 }
 
-PlanCount AddPlans(DirectorySnapshot& snapshot, const std::vector<PlanKey>& wanted) {
+PlanCount AddPlans(DirectorySnapshot& snapshot, const Clock& clock, std::chrono::nanoseconds budget) {
   const PlanTable* table = snapshot.plans.load(std::memory_order_relaxed);
-  if (table == nullptr) return {};
+  if (table == nullptr) {
+    snapshot.wishes.clear();
+    return {};
+  }
   PlanBuilder builder(snapshot, nullptr);
   std::vector<std::shared_ptr<const Plan>> plans = table->plans();
-  const PlanCount count = BuildMissing(snapshot, builder, wanted, plans);
-  if (count.built == 0) return count;
+  const std::size_t before = plans.size();
+  const PlanCount count = BuildWishes(snapshot, builder, clock, clock.SteadyNow() + budget, plans);
+  if (plans.size() == before) return count;
   snapshot.plans.store(new PlanTable(std::move(plans)), std::memory_order_release);
   ReadDomain::Global().Retire([table] { delete table; });
   return count;

@@ -13,6 +13,7 @@ namespace fairlead::internal {
 // All that a snapshot is made from.
 struct SnapshotInput {
   std::uint64_t version = 0;
+  const Clock* clock = nullptr;
   Clock::SteadyTime now;
   std::int64_t wall_ms = 0;
   std::string service;
@@ -32,19 +33,21 @@ struct SnapshotInput {
   std::vector<std::string> skipped;
 };
 
-// Compiles the chain, classifies the known methods and builds the plans in use. Work per provider is done for
-// `changed` slots where the previous snapshot allows. Executor only.
+// Compiles the chain, classifies the known methods and builds the plans in use, as many as there is time for: a list must
+// not wait for all of them. The others, and those that `previous` was still asked for, are left in
+// DirectorySnapshot::wishes; their calls walk meanwhile. Work per provider is done for `changed` slots where the previous
+// snapshot allows. Executor only.
 std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const MethodTable& methods,
                                                  const DirectorySnapshot* previous);
 
-// What became of plans that picks asked for; those that were there already are neither.
+// What became of plans that picks asked for; those that were there already, or in use before, are neither.
 struct PlanCount {
   std::size_t built = 0, refused = 0;
 };
 
-// Builds the plans that picks missed. `snapshot` is the published one: its leaf cache is the executor's, its plan
-// table is replaced and the old one retired.
-PlanCount AddPlans(DirectorySnapshot& snapshot, const std::vector<PlanKey>& wanted);
+// Builds plans of `snapshot.wishes`, one at least, until `budget` is used up; what remains of them is for the next call.
+// `snapshot` is the published one: its leaf cache is the executor's, its plan table is replaced and the old one retired.
+PlanCount AddPlans(DirectorySnapshot& snapshot, const Clock& clock, std::chrono::nanoseconds budget);
 
 }  // namespace fairlead::internal
 

@@ -32,6 +32,8 @@ constexpr milliseconds kReplanDelay{10};
 constexpr std::int64_t kDownAfter = 3, kMostDownAfter = 200;
 // How often the plans that picks missed are looked for, while the chain has rules that make such plans.
 constexpr milliseconds kPlanTick{20};
+// How long the executor builds plans without doing anything else, beyond the one it is at.
+constexpr milliseconds kPlanSlice{1};
 constexpr milliseconds kCloseTick{20};
 // Of one remark in Explain: a url and what is wrong with it.
 constexpr std::size_t kMostSkippedBytes = 1000;
@@ -429,6 +431,7 @@ absl::Status Updater::EmptyStatus() const {
 void Updater::Publish() {
   SnapshotInput input;
   input.version = ++version_;
+  input.clock = config_.clock;
   input.now = config_.clock->SteadyNow();
   input.wall_ms = config_.clock->SystemMillis();
   input.service = Shortened(config_.consumer.ServiceKey());
@@ -478,6 +481,7 @@ void Updater::Publish() {
   core_->Publish(std::move(snapshot), [endpoints = endpoints_] { return endpoints->DrainRemoved(); });
   ScheduleWarmup();
   if (has_runtime_rules) {
+    BuildPlansSoon();
     ScheduleTick();
   } else {
     tick_ = Timer();
@@ -500,12 +504,21 @@ void Updater::ScheduleTick() {
   tick_ = config_.executor->After(kPlanTick, [alive = weak_from_this()] {
     const auto self = alive.lock();
     if (self == nullptr || self->closed_) return;
-    const std::vector<PlanKey> wanted = self->core_->TakeWanted();
-    if (!wanted.empty()) {
-      const PlanCount count = AddPlans(self->core_->Mutable(), wanted);
-      self->core_->CountPlans(count.built, count.refused);
-    }
+    for (const PlanKey& key : self->core_->TakeWanted()) self->core_->Mutable().wishes.push_back({key});
+    self->BuildPlansSoon();
     self->ScheduleTick();
+  });
+}
+
+void Updater::BuildPlansSoon() {
+  if (core_->Mutable().wishes.empty() || std::exchange(building_plans_, true)) return;
+  config_.executor->Post([alive = weak_from_this()] {
+    const auto self = alive.lock();
+    if (self == nullptr || self->closed_) return;
+    self->building_plans_ = false;
+    const PlanCount count = AddPlans(self->core_->Mutable(), *self->config_.clock, kPlanSlice);
+    self->core_->CountPlans(count.built, count.refused);
+    self->BuildPlansSoon();
   });
 }
 

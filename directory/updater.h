@@ -90,6 +90,7 @@ class Updater : public std::enable_shared_from_this<Updater> {
   absl::Status EmptyStatus() const;
   void ScheduleWarmup();
   void ScheduleTick();
+  void BuildPlansSoon();
   void AwaitIdle(absl::AnyInvocable<void()> done);
 
   const DirectoryConfig config_;
@@ -110,6 +111,7 @@ class Updater : public std::enable_shared_from_this<Updater> {
   std::uint64_t version_ = 0;
   bool open_ = false, queued_ = false, closed_ = false;
   Clock::SteadyTime replanned_{};  // when availability made an update last
+  bool building_plans_ = false;  // a task for it is queued
   Timer warmup_, tick_, replan_, closing_;
 };
 
