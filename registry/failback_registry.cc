@@ -1,10 +1,13 @@
 #include "fairlead/registry/failback_registry.h"
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/registry/cache_file.h"
 #include "fairlead/registry/cached_lists.h"
 #include "fairlead/registry/list_cache.h"
 #include "fairlead/registry/lookup_table.h"
@@ -19,7 +22,29 @@ namespace {
 // A registry that restarts is met by all its clients at once; each comes back somewhere within this time.
 constexpr std::chrono::milliseconds kRejoinSpread{200};
 
+RegistryState StateAfter(RegistryBackend::Session session) {
+  using Session = RegistryBackend::Session;
+  if (session == Session::kSuspended) return RegistryState::kSuspended;
+  return session == Session::kExpired ? RegistryState::kExpired : RegistryState::kConnected;
+}
+
 }  // namespace
+
+std::string_view RegistryStateName(RegistryState state) {
+  switch (state) {
+    case RegistryState::kConnecting:
+      return "connecting";
+    case RegistryState::kConnected:
+      return "connected";
+    case RegistryState::kSuspended:
+      return "suspended";
+    case RegistryState::kExpired:
+      return "expired";
+    case RegistryState::kDestroyed:
+      return "destroyed";
+  }
+  return "unknown";
+}
 
 // The registry's state. Every queued task and callback holds it (or watches it), so that the handle can be
 // dropped anywhere, also inside a callback.
@@ -43,6 +68,7 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
 
   void Start(std::string cache_file) {
     env_.self = weak_from_this();
+    env_.link_lost_at = env_.Now();
     if (!cache_file.empty()) {
       cache_ = std::make_unique<internal::ListCache>(env_, std::move(cache_file));
       env_.cache = cache_.get();
@@ -77,7 +103,7 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
   }
   void Destroy(Done done);
 
-  bool connected() const { return env_.connected && !env_.destroyed; }
+  RegistryState state() const { return env_.destroyed ? RegistryState::kDestroyed : env_.state; }
   std::string Describe() const;
   RegistryStatus status() const;
   std::vector<std::string> Unreadable(const std::string& service) const {
@@ -89,6 +115,8 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
  private:
   bool Refuses(Done& done);
   std::vector<std::string> WithSkipped(std::vector<std::string> unreadable) const;
+  std::chrono::nanoseconds StaleFor() const;
+  std::size_t RetriesPending() const { return registrations_.retries_pending() + subscriptions_.retries_pending(); }
   void OnSession(RegistryBackend::Session session);
   void Rejoin();
   void StopBackend();
@@ -119,8 +147,11 @@ bool FailbackRegistry::Core::Refuses(Done& done) {
 void FailbackRegistry::Core::OnSession(RegistryBackend::Session session) {
   using Session = RegistryBackend::Session;
   if (env_.destroyed) return;
-  env_.connected =
-      session == Session::kConnected || session == Session::kReconnected || session == Session::kNew;
+  const bool was_connected = env_.connected();
+  env_.state = StateAfter(session);
+  if (was_connected && !env_.connected()) env_.link_lost_at = env_.Now();
+  // The watches went with the old session: until each has its answer, nobody knows what they missed.
+  if (session == Session::kNew) subscriptions_.Outdate(was_connected ? env_.Now() : env_.link_lost_at);
   subscriptions_.TellOfRegistry();
   const auto log = [this](Severity severity, std::string_view text) {
     env_.context.log->Log(severity, "FL-1-5", env_.options.address, text);
@@ -153,7 +184,7 @@ void FailbackRegistry::Core::OnSession(RegistryBackend::Session session) {
 void FailbackRegistry::Core::Rejoin() {
   const auto wait = env_.random.Below(static_cast<std::uint64_t>(kRejoinSpread.count()) + 1);
   rejoin_ = env_.After(std::chrono::milliseconds(wait), [this] {
-    if (env_.connected) registrations_.Retry();
+    if (env_.connected()) registrations_.Retry();
   });
 }
 
@@ -187,7 +218,7 @@ void FailbackRegistry::Core::StopBackend() {
 
 void FailbackRegistry::Core::OnStopped() {
   backend_stopped_ = true;
-  env_.connected = false;
+  env_.state = RegistryState::kExpired;
   EndIfOver();
 }
 
@@ -205,10 +236,18 @@ std::vector<std::string> FailbackRegistry::Core::WithSkipped(std::vector<std::st
   return unreadable;
 }
 
+std::chrono::nanoseconds FailbackRegistry::Core::StaleFor() const {
+  std::optional<Clock::SteadyTime> since = subscriptions_.watches().stale_since();
+  if (!env_.connected()) since = std::min(since.value_or(env_.link_lost_at), env_.link_lost_at);
+  return since && !env_.destroyed ? env_.Now() - *since : std::chrono::nanoseconds(0);
+}
+
 RegistryStatus FailbackRegistry::Core::status() const {
   const internal::WatchTable& watches = subscriptions_.watches();
   return {.address = env_.options.address,
-          .connected = connected(),
+          .state = state(),
+          .stale_for = StaleFor(),
+          .retries_pending = RetriesPending(),
           .last_error = env_.last_error,
           .registered = registrations_.registered(),
           .unacknowledged = registrations_.unacknowledged(),
@@ -222,14 +261,17 @@ RegistryStatus FailbackRegistry::Core::status() const {
 
 std::string FailbackRegistry::Core::Describe() const {
   const internal::WatchTable& watches = subscriptions_.watches();
-  std::string text =
-      absl::StrCat(env_.options.address, " ",
-                   env_.destroyed ? "destroyed"
-                   : connected()  ? "connected"
-                                  : "not connected",
-                   " (", env_.backend->Describe(), "), ", registrations_.registered(), " registered, ",
-                   registrations_.unacknowledged(), " not confirmed, ", subscriptions_.size(),
-                   " subscriptions to ", watches.size(), " lists, ", env_.counters.retries, " retries");
+  std::string text = absl::StrCat(env_.options.address, " ", ToAbsl(RegistryStateName(state())));
+  if (!env_.connected() && !env_.destroyed) {
+    // Explain shows this text until the session changes: a time stays true meanwhile, a duration would not.
+    const auto lost_at = env_.context.clock->SystemNow() - (env_.Now() - env_.link_lost_at);
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(lost_at.time_since_epoch());
+    absl::StrAppend(&text, " since ", internal::JavaDate(seconds.count()));
+  }
+  absl::StrAppend(&text, " (", env_.backend->Describe(), "), ");
+  absl::StrAppend(&text, registrations_.registered(), " registered, ", registrations_.unacknowledged(),
+                  " not confirmed, ", subscriptions_.size(), " subscriptions to ", watches.size(), " lists, ",
+                  env_.counters.retries, " retries, ", RetriesPending(), " pending");
   if (watches.unreadable_count() > 0) {
     absl::StrAppend(&text, ", ", watches.unreadable_count(), " children unreadable");
   }
@@ -289,7 +331,7 @@ void FailbackRegistry::Lookup(const Url& query,
   core_->Lookup(query, std::move(done));
 }
 
-bool FailbackRegistry::IsAvailable() const { return core_->connected(); }
+bool FailbackRegistry::IsAvailable() const { return core_->state() == RegistryState::kConnected; }
 
 std::string FailbackRegistry::Describe() const { return core_->Describe(); }
 

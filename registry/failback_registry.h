@@ -1,10 +1,12 @@
 #ifndef FAIRLEAD_REGISTRY_FAILBACK_REGISTRY_H_
 #define FAIRLEAD_REGISTRY_FAILBACK_REGISTRY_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,6 +17,16 @@
 
 namespace fairlead {
 
+enum class RegistryState : std::uint8_t {
+  kConnecting,  // no session yet
+  kConnected,   // a session lives and its link is up
+  kSuspended,   // the link is down; the session may still live
+  kExpired,     // the session is over; the next one is being sought
+  kDestroyed,
+};
+// "connecting", "connected" ...
+std::string_view RegistryStateName(RegistryState state);
+
 // What a registry is doing right now, for Explain, metrics and tests.
 struct RegistryStatus {
   struct Counters {
@@ -22,13 +34,17 @@ struct RegistryStatus {
     std::uint64_t unchanged = 0;        // full lists that said nothing new
     std::uint64_t stale = 0;            // answers of an ended session, dropped
     std::uint64_t skipped = 0;          // children that could not be read, each counted when it appeared
-    std::uint64_t retries = 0;          // operations tried again
+    std::uint64_t retries = 0;          // operations and notifications tried again
     std::uint64_t resync_repairs = 0;   // changes that only the periodic look found
     std::uint64_t host_exceptions = 0;  // thrown by listeners and Done callbacks
   };
 
   std::string address;  // without credentials
-  bool connected = false;
+  RegistryState state = RegistryState::kConnecting;
+  // For how long the subscribed lists may be other than the registry's: 0 while it is connected and has answered
+  // for each; else since the link was lost, or the first list could not be read or was asked for.
+  std::chrono::nanoseconds stale_for{0};
+  std::size_t retries_pending = 0;      // operations, reads and notifications that failed and wait for their next try
   absl::Status last_error;              // of the backend; OK when there was none, or what was unreadable is read again
   std::size_t registered = 0;           // urls that are to be in the registry
   std::size_t unacknowledged = 0;       // operations that the registry has not confirmed

@@ -27,7 +27,7 @@ void LookupTable::Lookup(const Url& query, Found done) {
     if (const auto at = looks_.find(id); at != looks_.end())
       End(id, env_.NoAnswer(at->second.query.ToString(), env_.options.timeout));
   });
-  if (env_.connected) Ask(id, look);
+  if (env_.connected()) Ask(id, look);
 }
 
 void LookupTable::OnConnected() {

@@ -50,9 +50,7 @@ void RegistrationTable::Register(const Url& url, const RegistryCallOptions& call
     entry.url = url;
     entry.wanted = std::move(text);
     entry.insists = false;
-    entry.retry_waits = false;
-    entry.attempts = 0;
-    entry.backoff.Reset();
+    StopRetrying(entry);
   }
   if (!Checks(url, call)) {
     entry.insists = true;
@@ -79,9 +77,7 @@ void RegistrationTable::Unregister(const Url& url, const RegistryCallOptions& ca
   } else if (entry.wanted) {
     TellWaiters(entry, absl::CancelledError("the url was unregistered"));
     entry.wanted.reset();
-    entry.retry_waits = false;
-    entry.attempts = 0;
-    entry.backoff.Reset();
+    StopRetrying(entry);
   }
   if (Checks(url, call)) {
     Await(id, call.timeout, std::move(done));
@@ -146,7 +142,7 @@ void RegistrationTable::Step(EntryId id) {
     }
     return;
   }
-  if (!env_.connected || entry->retry_waits) return;
+  if (!env_.connected() || entry->retry_waits) return;
   // The new text first: between the two operations consumers see the url twice, which they take for one, and
   // never not at all.
   if (entry->wanted && entry->acknowledged != entry->wanted) return Put(id, *entry);
@@ -249,9 +245,17 @@ void RegistrationTable::RetryLater(EntryId id, Entry& entry) {
     Entry* const now = Find(id);
     if (now == nullptr || !now->retry_waits) return;
     now->retry_waits = false;
+    now->retry.Cancel();
     ++env_.counters.retries;
     Step(id);
   });
+}
+
+void RegistrationTable::StopRetrying(Entry& entry) {
+  entry.retry_waits = false;
+  entry.retry.Cancel();
+  entry.attempts = 0;
+  entry.backoff.Reset();
 }
 
 template <class F>
@@ -287,10 +291,7 @@ void RegistrationTable::OnNewSession() {
 
 void RegistrationTable::Retry() {
   ForEach([this](EntryId id, Entry& entry) {
-    entry.retry_waits = false;
-    entry.retry.Cancel();
-    entry.attempts = 0;
-    entry.backoff.Reset();
+    StopRetrying(entry);
     Step(id);
   });
 }
@@ -299,7 +300,7 @@ void RegistrationTable::Destroy(absl::AnyInvocable<void()> done) {
   const std::shared_ptr<void> all(nullptr, [done = std::move(done)](void*) mutable { done(); });
   for (auto& [id, entry] : entries_) {
     TellWaiters(entry, absl::CancelledError("the registry was destroyed"));
-    if (!env_.connected || (entry.wanted && !entry.dynamic)) continue;
+    if (!env_.connected() || (entry.wanted && !entry.dynamic)) continue;
     for (const Stored& one : entry.stored) {
       env_.backend->Remove(entry.key.service, entry.key.category, one.text, [all](const absl::Status&) {});
     }
@@ -316,6 +317,11 @@ std::size_t RegistrationTable::registered() const {
 std::size_t RegistrationTable::unacknowledged() const {
   return static_cast<std::size_t>(
       std::count_if(entries_.begin(), entries_.end(), [](const auto& one) { return !Settled(one.second); }));
+}
+
+std::size_t RegistrationTable::retries_pending() const {
+  return static_cast<std::size_t>(
+      std::count_if(entries_.begin(), entries_.end(), [](const auto& one) { return one.second.retry.armed(); }));
 }
 
 }  // namespace fairlead::internal

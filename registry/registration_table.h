@@ -45,6 +45,8 @@ class RegistrationTable {
 
   std::size_t registered() const;
   std::size_t unacknowledged() const;
+  // Operations that wait for a back-off to end.
+  std::size_t retries_pending() const;
 
  private:
   using EntryId = std::uint64_t;
@@ -92,6 +94,7 @@ class RegistrationTable {
   void OnRemoved(EntryId id, const std::string& text, const absl::Status& status);
   void Withdraw(Entry& entry);
   void RetryLater(EntryId id, Entry& entry);
+  void StopRetrying(Entry& entry);
   void ForgetSession(Entry& entry);
   template <class F>
   void ForEach(F f);

@@ -53,7 +53,7 @@ class Registry {
   virtual void Lookup(const Url& query, absl::AnyInvocable<void(absl::StatusOr<std::vector<Url>>)> done) = 0;
 
   virtual bool IsAvailable() const = 0;
-  // A line for Explain: address (no password), session state, retries pending, last error.
+  // A line for Explain: address (no password), session state, since when there is none, retries pending, last error.
   virtual std::string Describe() const = 0;
   // Unregisters dynamic urls, ends subscriptions, stops the backend. `done` when all is over. Final.
   virtual void Destroy(Done done) = 0;

@@ -30,12 +30,14 @@ struct RegistryEnvironment {
   ListCache* cache = nullptr;  // null: lists are kept nowhere
   std::weak_ptr<void> self;
   Random random;
-  bool connected = false;  // a session lives and its link is up
+  RegistryState state = RegistryState::kConnecting;  // of the session
+  Clock::SteadyTime link_lost_at{};                  // while not connected
   bool destroyed = false;
   absl::Status last_error;
   RegistryStatus::Counters counters;
 
   Clock::SteadyTime Now() const { return context.clock->SteadyNow(); }
+  bool connected() const { return state == RegistryState::kConnected; }
 
   // Runs `task` later, as a task of its own; the registry lives until then.
   template <class Task>

@@ -112,6 +112,7 @@ void SubscriptionTable::EndInterestIfUnheard(const Url& consumer) {
   std::erase(all_services_, ending.get());
   if (!all_services_.empty()) return;
   names_.reset();
+  names_failure_ = absl::OkStatus();
   env_.backend->UnwatchServices();
 }
 
@@ -287,6 +288,10 @@ std::size_t SubscriptionTable::cached() const {
     for (const auto& [name, heard] : interest->services) count += heard->subscription.uses_cached() ? 1 : 0;
   }
   return count;
+}
+
+std::size_t SubscriptionTable::retries_pending() const {
+  return watches_.failing() + (names_failure_.ok() ? 0 : 1);
 }
 
 void SubscriptionTable::Destroy() {

@@ -41,7 +41,12 @@ class SubscriptionTable {
   // What subscriptions without an answer may use in the meantime has become known.
   void OnCacheLoaded();
 
+  // With the old session everything that watched ended, `since` then.
+  void Outdate(Clock::SteadyTime since) { watches_.Outdate(since); }
+
   std::size_t size() const { return interests_.size(); }
+  // Reads and notifications that failed and are tried again.
+  std::size_t retries_pending() const;
   // Services of subscriptions that go by the list cache file.
   std::size_t cached() const;
   const WatchTable& watches() const { return watches_; }

@@ -34,6 +34,7 @@ const WatchedList& WatchTable::Acquire(const RegistryKey& key, ListWatcher& watc
                                               UrlMark(key.category, env_.backend->ChildrenAreEncoded())))
                      .first->second;
   watch.watchers.push_back(&watcher);
+  watch.stale_since = env_.Now();
   env_.backend->Watch(key.service, key.category, env_.Guarded([this, key, id](const ChildrenAnswer& answer) {
     if (Watch* now = Find(key, id)) OnAnswer(*now, answer);
   }));
@@ -55,6 +56,25 @@ void WatchTable::Expect(const RegistryKey& key) {
   if (const auto at = watches_.find(key); at != watches_.end()) at->second.list.expected = true;
 }
 
+void WatchTable::Outdate(Clock::SteadyTime since) {
+  for (auto& [key, watch] : watches_) {
+    if (!watch.stale_since) watch.stale_since = since;
+  }
+}
+
+std::optional<Clock::SteadyTime> WatchTable::stale_since() const {
+  std::optional<Clock::SteadyTime> oldest;
+  for (const auto& [key, watch] : watches_) {
+    if (watch.stale_since && (!oldest || *watch.stale_since < *oldest)) oldest = watch.stale_since;
+  }
+  return oldest;
+}
+
+std::size_t WatchTable::failing() const {
+  return static_cast<std::size_t>(
+      std::count_if(watches_.begin(), watches_.end(), [](const auto& one) { return !one.second.failure.ok(); }));
+}
+
 void WatchTable::Destroy() {
   resync_.Cancel();
   for (const auto& [key, watch] : watches_) env_.backend->Unwatch(key.service, key.category);
@@ -73,6 +93,16 @@ bool WatchTable::OnAnswer(Watch& watch, const ChildrenAnswer& answer) {
     return false;
   }
   newest_generation_ = answer.generation;
+  const bool changed = Accept(watch, answer);
+  if (!answer.status.ok() || !watch.list.answered || watch.list.kind == ListKind::kUnknown) {
+    if (!watch.stale_since) watch.stale_since = env_.Now();
+  } else {
+    watch.stale_since.reset();
+  }
+  return changed;
+}
+
+bool WatchTable::Accept(Watch& watch, const ChildrenAnswer& answer) {
   if (!answer.status.ok()) return OnFailure(watch, answer.status);
   env_.Mended(std::exchange(watch.failure, absl::OkStatus()));
   const bool changed = answer.missing ? OnMissing(watch) : OnChildren(watch, answer.children);
@@ -118,6 +148,7 @@ void WatchTable::EndGrace(Watch& watch) {
       "FL-1-4", PathName(watch.list.key),
       absl::StrCat("the path is missing for ", env_.options.missing_grace.count(), " ms: taken for empty"));
   OnChildren(watch, {});
+  watch.stale_since.reset();
 }
 
 bool WatchTable::OnFailure(Watch& watch, const absl::Status& status) {
@@ -185,7 +216,7 @@ void WatchTable::ScheduleResync() {
 }
 
 void WatchTable::Resync() {
-  if (!env_.connected || watches_.empty()) return;
+  if (!env_.connected() || watches_.empty()) return;
   auto at = watches_.upper_bound(resync_from_);
   if (at == watches_.end()) at = watches_.begin();
   resync_from_ = at->first;

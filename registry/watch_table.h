@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,14 @@ class WatchTable {
   void Release(const RegistryKey& key, ListWatcher& watcher);
   // Children were here before the first answer: should that be that the path is missing, it may come back.
   void Expect(const RegistryKey& key);
+  // Until it is answered again, every list may be other than the registry's, `since` then.
+  void Outdate(Clock::SteadyTime since);
   void Destroy();
 
+  // Since when some list is not known to be right; none: all of them are.
+  std::optional<Clock::SteadyTime> stale_since() const;
+  // Lists whose last read failed; the backend keeps trying.
+  std::size_t failing() const;
   std::size_t size() const { return watches_.size(); }
   std::vector<std::string> Unreadable() const;
   // Those of one service.
@@ -70,11 +77,13 @@ class WatchTable {
     bool missing = false;  // and in its grace
     Timer grace;
     absl::Status failure;  // of the last answer
+    std::optional<Clock::SteadyTime> stale_since;
   };
 
   Watch* Find(const RegistryKey& key, std::uint64_t id);
   // True when the answer said something new.
   bool OnAnswer(Watch& watch, const ChildrenAnswer& answer);
+  bool Accept(Watch& watch, const ChildrenAnswer& answer);
   bool OnChildren(Watch& watch, const std::vector<std::string>& children);
   bool OnMissing(Watch& watch);
   bool OnFailure(Watch& watch, const absl::Status& status);

@@ -109,7 +109,7 @@ TEST_F(ListCacheRuntimeTest, AColdStartWithADeadRegistryServesAndTheSameProvider
   const std::set<std::string> both = {"10.0.0.1:20880", "10.0.0.2:20880"};
   EXPECT_EQ(AddressesOf(directory), both);
   const auto stale = directory.Explain({});
-  EXPECT_THAT(stale.registry, AllOf(HasSubstr("not connected"), HasSubstr("served from " + file_)));
+  EXPECT_THAT(stale.registry, AllOf(HasSubstr("connecting since "), HasSubstr("served from " + file_)));
   EXPECT_THAT(stale.skipped, Contains(HasSubstr("its providers are those of the list cache file")));
   EXPECT_EQ(cold.protocol->referred, 2);
   EXPECT_EQ(cold.protocol->destroyed, 0);

@@ -449,6 +449,53 @@ TEST_F(RegistrationTest, DescribeSaysWhatMattersAndNoPassword) {
                     HasSubstr("1 not confirmed"), HasSubstr("connection loss"), Not(HasSubstr("secret"))));
 }
 
+TEST_F(RegistrationTest, TheStateFollowsTheSession) {
+  Open("fake://h:1", false);
+  const auto state = [this] {
+    Run();
+    const RegistryState now = registry_->status().state;
+    EXPECT_EQ(registry_->IsAvailable(), now == RegistryState::kConnected);
+    EXPECT_THAT(registry_->Describe(), HasSubstr("fake://h:1 " + std::string(RegistryStateName(now))));
+    return RegistryStateName(now);
+  };
+  EXPECT_EQ(state(), "connecting");
+  backend_->Tell(Session::kConnected);
+  EXPECT_EQ(state(), "connected");
+  backend_->Tell(Session::kSuspended);
+  EXPECT_EQ(state(), "suspended");
+  backend_->Tell(Session::kReconnected);
+  EXPECT_EQ(state(), "connected");
+  backend_->Tell(Session::kExpired);
+  EXPECT_EQ(state(), "expired");
+  EXPECT_THAT(registry_->Describe(), HasSubstr("expired since "));
+  backend_->Tell(Session::kNew);
+  EXPECT_EQ(state(), "connected");
+  EXPECT_THAT(registry_->Describe(), Not(HasSubstr("since")));
+  registry_->Destroy(nullptr);
+  EXPECT_EQ(state(), "destroyed");
+}
+
+TEST_F(RegistrationTest, WhatWaitsForItsBackOffIsCounted) {
+  Open();
+  registry_->Register(U(kQuiet), nullptr);
+  registry_->Register(U("dubbo://h:2/a.B?check=false"), nullptr);
+  Run();
+  EXPECT_EQ(registry_->status().retries_pending, 0u);
+  Answer(Operation::kPut, Broken());
+  Answer(Operation::kPut, Broken());
+  EXPECT_EQ(registry_->status().retries_pending, 2u);
+  EXPECT_THAT(registry_->Describe(), HasSubstr("2 pending"));
+  while (backend_->Count(Operation::kPut) < 2) Advance(milliseconds(100));
+  EXPECT_EQ(registry_->status().retries_pending, 0u) << "they are under way";
+  Answer(Operation::kPut);
+  Answer(Operation::kPut, Broken());
+  EXPECT_EQ(registry_->status().retries_pending, 1u);
+  for (const std::string_view url : {kQuiet, std::string_view("dubbo://h:2/a.B?check=false")}) {
+    registry_->Unregister(U(url), nullptr);
+  }
+  EXPECT_EQ(registry_->status().retries_pending, 0u) << "the opposite call took it back";
+}
+
 TEST_F(RegistrationTest, AnUnreadableRegistryParameterIsLogged) {
   Open("fake://h:1?timeout=soon");
   EXPECT_EQ(recorder_.count("FL-1-6"), 1u);

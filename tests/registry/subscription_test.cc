@@ -384,6 +384,64 @@ TEST_F(SubscriptionTest, AnswersOfAnEndedSessionAreDropped) {
   EXPECT_EQ(registry_->status().counters.stale, 1u);
 }
 
+TEST_F(SubscriptionTest, ListsAreStaleFromTheLossOfTheLinkUntilTheyAreKnownAgain) {
+  const auto stale = [this] { return std::chrono::duration_cast<milliseconds>(registry_->status().stale_for).count(); };
+  Open("fake://h:1", false);
+  Advance(milliseconds(300));
+  EXPECT_EQ(stale(), 300) << "nothing was ever known";
+  backend_->Tell(Session::kConnected);
+  Run();
+  EXPECT_EQ(stale(), 0);
+  Subscribe(kConsumer);
+  Advance(milliseconds(20));
+  EXPECT_EQ(stale(), 20) << "connected, but not answered";
+  Push("a.B", kProviders, {P("p1")});
+  Advance(milliseconds(60'000));
+  EXPECT_EQ(stale(), 0);
+
+  backend_->Tell(Session::kSuspended);
+  Advance(milliseconds(700));
+  EXPECT_EQ(stale(), 700);
+  backend_->Tell(Session::kReconnected);
+  Run();
+  EXPECT_EQ(stale(), 0) << "the same session missed no event";
+
+  backend_->Tell(Session::kSuspended);
+  Advance(milliseconds(100));
+  backend_->Tell(Session::kExpired);
+  Advance(milliseconds(100));
+  EXPECT_EQ(stale(), 200) << "since the link was lost, not since the session ended";
+  backend_->Tell(Session::kNew);
+  Advance(milliseconds(100));
+  EXPECT_EQ(stale(), 300) << "its watches went with the old session";
+  Push("a.B", kProviders, {P("p1")}, 2);
+  EXPECT_EQ(stale(), 0) << "the same list is an answer too";
+}
+
+TEST_F(SubscriptionTest, AListThatCannotBeReadIsStaleAndWaitsForItsRetry) {
+  Open("fake://h:1?missing.grace=5000");
+  Subscribe(kConsumer);
+  Subscribe("consumer://10.0.0.9/a.C");
+  Push("a.B", kProviders, {P("p1")});
+  Push("a.C", kProviders, {"dubbo://p1:1/a.C"});
+  PushError("a.B", kProviders);
+  Advance(milliseconds(10));
+  EXPECT_EQ(registry_->status().stale_for, milliseconds(10));
+  EXPECT_EQ(registry_->status().retries_pending, 1u);
+  PushError("a.B", kProviders);
+  Advance(milliseconds(10));
+  EXPECT_EQ(registry_->status().stale_for, milliseconds(20));
+  Push("a.B", kProviders, {P("p1")});
+  EXPECT_EQ(registry_->status().stale_for, milliseconds(0));
+  EXPECT_EQ(registry_->status().retries_pending, 0u);
+  // A path that vanished may come back; until its grace is over nobody knows.
+  PushMissing("a.B", kProviders);
+  Advance(milliseconds(4999));
+  EXPECT_EQ(registry_->status().stale_for, milliseconds(4999));
+  Advance(milliseconds(1));
+  EXPECT_EQ(registry_->status().stale_for, milliseconds(0));
+}
+
 TEST_F(SubscriptionTest, SeveralChangesBeforeAListenerRunsAreToldAsOne) {
   Open();
   const auto listener = Subscribe(kConsumer);
