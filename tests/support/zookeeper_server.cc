@@ -12,8 +12,8 @@
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -51,7 +51,7 @@ sockaddr_in Loopback(std::uint16_t port) {
 }
 
 // What the server says to one of its four-letter commands; empty when it does not answer.
-std::string Ask(std::uint16_t port, std::string_view command) {
+std::string AskPort(std::uint16_t port, std::string_view command) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return {};
   const sockaddr_in address = Loopback(port);
@@ -84,17 +84,7 @@ std::uint16_t ZookeeperServer::FreePort() {
   return ntohs(address.sin_port);
 }
 
-ZookeeperServer::ZookeeperServer() {
-  std::string name = (std::filesystem::temp_directory_path() / "fairlead-zookeeper-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) std::abort();
-  directory_ = name;
-}
-
-ZookeeperServer::~ZookeeperServer() {
-  Kill();
-  std::error_code ignored;
-  std::filesystem::remove_all(directory_, ignored);
-}
+ZookeeperServer::~ZookeeperServer() { Kill(); }
 
 absl::Status ZookeeperServer::Start() {
   if (running()) return absl::OkStatus();
@@ -119,16 +109,16 @@ absl::Status ZookeeperServer::Start() {
 }
 
 void ZookeeperServer::Launch() {
-  std::filesystem::create_directories(directory_ / "data");
-  const std::string config = (directory_ / "zoo.cfg").string();
+  directory_.Mkdir("data");
+  const std::string config = directory_ / "zoo.cfg";
   std::ofstream(config) << "tickTime=200\n"
-                        << "dataDir=" << (directory_ / "data").string() << "\n"
+                        << "dataDir=" << directory_ / "data" << "\n"
                         << "clientPortAddress=127.0.0.1\n"
                         << "clientPort=" << port_ << "\n"
                         << "maxClientCnxns=0\n"
                         << "admin.enableServer=false\n"
-                        << "4lw.commands.whitelist=ruok,conf\n";
-  const std::string output = (directory_ / "output").string();
+                        << "4lw.commands.whitelist=ruok,conf,cons,dump\n";
+  const std::string output = directory_ / "output";
   std::vector<std::string> words = {"java",
                                     "-Xmx512m",
                                     "-XX:+UseSerialGC",
@@ -167,7 +157,7 @@ bool ZookeeperServer::WaitUntilServing(milliseconds limit) {
   const auto deadline = SteadyClock::now() + limit;
   while (SteadyClock::now() < deadline) {
     // On a port that another test took meanwhile another server answers; the directory tells them apart.
-    if (Ask(port_, "conf").find(directory_.string()) != std::string::npos && Ask(port_, "ruok") == "imok")
+    if (Ask("conf").find(directory_.path()) != std::string::npos && Ask("ruok") == "imok")
       return true;
     if (waitpid(process_, nullptr, WNOHANG) == process_) {
       process_ = 0;
@@ -177,6 +167,8 @@ bool ZookeeperServer::WaitUntilServing(milliseconds limit) {
   }
   return false;
 }
+
+std::string ZookeeperServer::Ask(std::string_view command) const { return AskPort(port_, command); }
 
 void ZookeeperServer::Reap(milliseconds patience) {
   const auto deadline = SteadyClock::now() + patience;
@@ -210,11 +202,10 @@ void ZookeeperServer::Thaw() {
   if (running()) kill(process_, SIGCONT);
 }
 
-void ZookeeperServer::Wipe() { std::filesystem::remove_all(directory_ / "data"); }
+void ZookeeperServer::Wipe() { directory_.Remove("data"); }
 
 std::string ZookeeperServer::Output() const {
-  std::ifstream in(directory_ / "output");
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = directory_.Read("output");
   return text.empty() ? "it printed nothing (is java installed?)" : text;
 }
 

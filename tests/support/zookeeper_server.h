@@ -5,12 +5,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "fairlead/tests/support/temp_directory.h"
 
 namespace fairlead {
 
@@ -25,7 +26,7 @@ namespace fairlead {
 // The process dies with the thread that called Start (in tests the main thread). Not thread-safe.
 class ZookeeperServer {
  public:
-  ZookeeperServer();
+  ZookeeperServer() = default;
   // Kills the process and deletes the data.
   ~ZookeeperServer();
   ZookeeperServer(const ZookeeperServer&) = delete;
@@ -52,6 +53,10 @@ class ZookeeperServer {
   // More words for the Java machine, from the next Start on, such as "-Dname=value".
   void set_java_options(std::vector<std::string> options) { options_ = std::move(options); }
 
+  // What the running server says to a four-letter command: `cons` lists connections, `dump` sessions with their nodes.
+  // Empty when it does not answer within a second.
+  std::string Ask(std::string_view command) const;
+
   bool running() const { return process_ > 0; }
   std::uint16_t port() const { return port_; }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
@@ -65,7 +70,7 @@ class ZookeeperServer {
   void Reap(std::chrono::milliseconds patience);
   std::string Output() const;
 
-  std::filesystem::path directory_;
+  TempDirectory directory_;
   std::vector<std::string> options_;
   std::uint16_t port_ = 0;
   bool port_proved_ = false;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 
 #include "fairlead/tests/support/zk_client.h"
@@ -12,6 +13,7 @@ namespace fairlead {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Optional;
 
 class ZookeeperServerTest : public ::testing::Test {
@@ -43,6 +45,16 @@ TEST_F(ZookeeperServerTest, FrozenServerAnswersAfterThaw) {
   EXPECT_TRUE(server_.running());
   server_.Thaw();
   EXPECT_TRUE(ZkClient(server_.address()).Exists("/zookeeper"));
+}
+
+TEST_F(ZookeeperServerTest, TellsOfItsSessions) {
+  ZkClient client(server_.address());
+  std::ostringstream session;
+  session << "0x" << std::hex << client.id().session;
+  EXPECT_THAT(server_.Ask("cons"), HasSubstr(session.str()));
+  EXPECT_THAT(server_.Ask("dump"), HasSubstr(session.str()));
+  server_.Kill();
+  EXPECT_EQ(server_.Ask("cons"), "");
 }
 
 TEST_F(ZookeeperServerTest, TwoServersDoNotMeet) {
