@@ -68,12 +68,15 @@ constexpr ParameterRule kConsumerRules[] = {
     IntRule("retry.period", "the registry's"),
     IntRule("retry.times", "the registry's"),
     IntRule("rules.wait", "3000"),
+    BoolRule(names::kEnableEmptyProtection),
+    IntRule(names::kProtectMaxAge, "the registry's"),
     IntRule("down.after", "3"),
     IntRule("leastactive.exact", "16"),
     IntRule("roundrobin.cap", "4096"),
 };
 constexpr ParameterRule kRegistryRules[] = {BoolRule(names::kCheck), BoolRule("simplified"), BoolRule("file-cache"),
-                                             BoolRule("file.cache"), BoolRule("save.file")};
+                                             BoolRule("file.cache"), BoolRule("save.file"),
+                                             BoolRule(names::kEnableEmptyProtection)};
 constexpr ParameterRule kProviderRules[] = {
     BoolRule(names::kCheck),
     BoolRule("register"),

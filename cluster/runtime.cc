@@ -104,7 +104,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     Reference& reference = references_[id];
     reference.registry = access->registry;
     reference.consumer = *consumer;
-    reference.directory = MakeRegistryDirectory(reference, access->url, std::move(protocol), std::move(remarks));
+    reference.directory = MakeRegistryDirectory(reference, *access, std::move(protocol), std::move(remarks));
     const auto directory = reference.directory;
     FailbackRegistry& failback = *reference.registry->registry;
 
@@ -377,7 +377,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     return internal::LocalAddressTowards(registry.host(), registry.port());
   }
 
-  std::shared_ptr<RegistryDirectory> MakeRegistryDirectory(const Reference& reference, const Url& registry_url,
+  std::shared_ptr<RegistryDirectory> MakeRegistryDirectory(const Reference& reference, const Access& access,
                                                            std::shared_ptr<Protocol> protocol,
                                                            std::vector<std::string> remarks) {
     DirectoryConfig config;
@@ -388,8 +388,10 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     config.protocol = std::move(protocol);
     config.keep = shared_from_this();
     config.consumer = reference.consumer;
-    config.local_address = LocalAddress(registry_url);
+    config.local_address = LocalAddress(access.url);
     config.remarks = std::move(remarks);
+    config.empty_protection = access.call.empty_protection;
+    config.protect_max_age = access.call.protect_max_age;
     config.compat = options_.compat;
     config.seed = Mix64(options_.seed ^ next_id_);
     config.policy = [extensions = options_.extensions](std::string_view name) { return extensions.Policy(name); };

@@ -93,6 +93,9 @@ PickTrace Directory::Explain(const Invocation& invocation, PickTrace::Detail det
     trace.skipped.insert(trace.skipped.end(), notes->skipped.begin(), notes->skipped.end());
     trace.registry = notes->state;
   }
+  if (snapshot.protection.has_value()) {
+    trace.protection = snapshot.protection->ToString(core_->clock().SteadyNow(), snapshot.valid.count());
+  }
   trace.stats = core_->Stats();
   return trace;
 }
@@ -109,6 +112,8 @@ CallNeeds Directory::Needs(MethodId method) const {
 void Directory::AwaitReady(std::chrono::nanoseconds timeout, Done done) {
   core_->AwaitReady(timeout, std::move(done));
 }
+
+void Directory::ClearProtection() { core_->ClearProtection(); }
 
 Url Directory::consumer() const {
   const ReadSection section;

@@ -44,6 +44,12 @@ struct CallNeeds {
 //   kUnavailable         no provider, or the rules leave none; the text names what emptied the list
 //   kCancelled           the directory or its runtime is gone
 //
+// Empty protection: when the registry's list of providers becomes empty at once, the last one stays in use, for more
+// often a registry has lost its data than all of a service has ended. Those that are down get no calls, as always, and
+// are probed; the registry's next providers replace the list. After `protect-max-age` (10 minutes), or ClearProtection,
+// the list is empty. Explain and Stats say so. `enable-empty-protection=false`, of the consumer's or the registry's
+// url, lets an empty list hold at once.
+//
 // Destroying the last handle ends the subscription and closes the invokers; leases that are out stay valid.
 class Directory {
  public:
@@ -100,6 +106,11 @@ class Directory {
   // Calls `done` on the executor: OK once a first list is there (it may be empty), kDeadlineExceeded after
   // `timeout`, kCancelled when the directory ends first.
   void AwaitReady(std::chrono::nanoseconds timeout, Done done);
+
+  // Ends empty protection: the last providers, which stay in use while the registry lists none, are given up now, as
+  // they would be after `protect-max-age`. For operators who know that the service has ended. Takes effect on the
+  // executor, soon; without effect while nothing is protected, and on later lists.
+  void ClearProtection();
 
   // The consumer url with overrides applied.
   Url consumer() const;

@@ -54,6 +54,7 @@ DirectoryStats DirectoryCore::Stats() const {
   stats.valid = now.valid.count();
   stats.version = now.version;
   stats.age = clock_.SteadyNow() - now.built_at;
+  if (const auto& held = now.protection) stats.protected_for = held->Age(clock_.SteadyNow());
   return stats;
 }
 
@@ -67,6 +68,13 @@ MethodId DirectoryCore::Method(std::string_view name) {
     });
   }
   return id;
+}
+
+void DirectoryCore::ClearProtection() {
+  executor_->Post([this, alive = weak_from_this()] {
+    const auto self = alive.lock();
+    if (self != nullptr && on_clear_protection_) on_clear_protection_();
+  });
 }
 
 void DirectoryCore::Publish(std::unique_ptr<DirectorySnapshot> snapshot,

@@ -68,6 +68,7 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   // Control plane, any thread.
   MethodId Method(std::string_view name);
   void AwaitReady(std::chrono::nanoseconds timeout, Directory::Done done);
+  void ClearProtection();
 
   // Executor only. Replaces what picks see, then calls `swapped`; the task that `swapped` returns runs on the
   // executor once no pick can see the old snapshot. A last Publish with kCancelled closes the directory.
@@ -87,6 +88,8 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   }
   // Called on the executor when a callback of the host threw.
   void OnHostThrew(std::function<void(std::string_view text)> call) { on_host_threw_ = std::move(call); }
+  // Called on the executor when the host ends empty protection.
+  void OnClearProtection(std::function<void()> call) { on_clear_protection_ = std::move(call); }
   // Called on the executor when a method name is new.
   void OnNewMethod(std::function<void()> call) { on_new_method_ = std::move(call); }
 
@@ -117,7 +120,7 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   const Clock& clock_;
 
   // Executor only.
-  std::function<void()> on_new_method_;
+  std::function<void()> on_new_method_, on_clear_protection_;
   std::function<void(std::string_view)> on_host_threw_;
   std::map<std::uint64_t, Waiter> waiters_;
   std::uint64_t next_waiter_ = 0;

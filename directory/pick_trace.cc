@@ -40,6 +40,7 @@ std::string PickTrace::ToString() const {
     absl::StrAppendFormat(&text, "  so far: %d picks walked, %d plans built, %d refused, %d wishes dropped, %d draws again\n",
                           stats.walked, stats.plans_built, stats.plans_refused, stats.wishes_dropped, stats.redrawn);
   }
+  if (!protection.empty()) absl::StrAppend(&text, "  ", protection, "\n");
   if (!registry.empty()) absl::StrAppend(&text, "  registry: ", registry, "\n");
   return text;
 }

@@ -27,6 +27,9 @@ struct DirectoryStats {
   std::uint64_t plans_refused = 0;   // asked for and not built: there are too many already, or the rules draw among too
                                      // many sets; such calls go on walking
   std::uint64_t redrawn = 0;         // draws that fell on a provider that was down, draining or tried
+  // No count: since when the registry lists no provider and the last ones are in use (empty protection), above zero;
+  // zero while that is not so.
+  std::chrono::nanoseconds protected_for{0};
 };
 
 // Why a pick went where it went: written by the pick's own code (Directory::Explain). Plain value. Texts that come
@@ -69,6 +72,7 @@ struct PickTrace {
   std::size_t providers = 0, live = 0;  // in the list; of them up when the snapshot was made
   std::vector<std::string> skipped;     // what could not be used: bad children, rules, overrides, failed refers
   std::string registry;                 // its state; numbers in it are of the last list or change of session
+  std::string protection;               // while the last list is protected: since when, how many are up, until when
   std::vector<RouterStep> routers;      // in order
   std::string plan;                     // "class" (chosen by method), "hit", "walk, " and why
   std::string branch;                   // which set was drawn, when the rules lead to several; else empty

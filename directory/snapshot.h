@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,6 +19,7 @@
 #include "fairlead/directory/availability_feed.h"
 #include "fairlead/directory/guarded_router.h"
 #include "fairlead/directory/plan.h"
+#include "fairlead/directory/protection.h"
 #include "fairlead/directory/walk_scratch.h"
 #include "fairlead/loadbalance/load_balance.h"
 #include "fairlead/rpc/invoker_table.h"
@@ -99,6 +101,7 @@ struct DirectorySnapshot {
   std::unordered_multimap<std::uint64_t, std::shared_ptr<const Leaf>> leaves;  // builder only
   std::vector<PlanWish> wishes;  // builder only: what is still to be built
 
+  std::optional<ProtectedList> protection;  // the list stays though the registry has none
   std::vector<std::string> skipped;  // for Explain: input that could not be used
 };
 

@@ -86,7 +86,9 @@ Updater::Updater(DirectoryConfig config)
     : config_(std::move(config)),
       core_(std::make_shared<DirectoryCore>(
           config_.executor, *config_.clock, config_.seed, config_.consumer, NotReady(config_.consumer, {}))),
-      consumer_(config_.consumer) {}
+      consumer_(config_.consumer),
+      protection_(*config_.clock,
+                  Protection::MaxAge(config_.consumer, config_.empty_protection, config_.protect_max_age)) {}
 
 std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
   // The name in its error comes from a registry.
@@ -127,6 +129,9 @@ std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
     if (self == nullptr) return;
     self->config_.log->Error("FL-1-3", self->config_.consumer.ServiceKey(), absl::StrCat("a Done callback threw: ", ToAbsl(text)));
   });
+  updater->core_->OnClearProtection([alive] {
+    if (const auto self = alive.lock()) self->GiveUpProtected("the host cleared it; there is no provider now");
+  });
   updater->core_->OnNewMethod([alive] {
     if (const auto self = alive.lock()) self->Changed();
   });
@@ -142,7 +147,7 @@ void Updater::Set(Category category, ListKind kind, std::vector<Url> urls, std::
   if (kind == ListKind::kEmpty) urls.clear();
   switch (category) {
     case Category::kProviders:
-      providers_ = std::move(urls);
+      SetProviders(std::move(urls));
       break;
     case Category::kConfigurators:
       overrides_ = std::move(urls);
@@ -159,6 +164,48 @@ void Updater::Set(Category category, ListKind kind, std::vector<Url> urls, std::
     case Category::kConsumers:
       return;
   }
+  Changed();
+}
+
+void Updater::SetProviders(std::vector<Url> urls) {
+  if (!urls.empty()) {
+    EndProtection(Severity::kInfo, "the registry lists providers again");
+    providers_ = std::move(urls);
+    return;
+  }
+  // Who disabled a provider before it went away does not want it back.
+  switch (protection_.OnEmpty(providers_.has_value() ? providers_->size() : endpoints_->listed() - endpoints_->disabled())) {
+    case Protection::Verdict::kForbid:
+      providers_.emplace();
+      return;
+    case Protection::Verdict::kStay:
+      return;
+    case Protection::Verdict::kBegin:
+      break;
+  }
+  const ProtectedList& list = *protection_.list();
+  const auto age = list.until - list.since;
+  config_.log->Warn("FL-3-14", config_.consumer.ServiceKey(),
+                    absl::StrCat("the registry lists no provider any more; the last ", list.providers, " stay in use for ",
+                                 std::chrono::duration_cast<std::chrono::seconds>(age).count(), " s at most"));
+  protect_ = config_.executor->After(age, [alive = weak_from_this()] {
+    if (const auto self = alive.lock()) self->GiveUpProtected("protect-max-age is over; there is no provider now");
+  });
+}
+
+bool Updater::EndProtection(Severity severity, std::string_view why) {
+  const auto lasted = protection_.End();
+  protect_ = Timer();
+  if (!lasted.has_value()) return false;
+  config_.log->Log(severity, "FL-3-15", config_.consumer.ServiceKey(),
+                   absl::StrCat("the protection of the last providers ended after ",
+                                std::chrono::duration_cast<std::chrono::seconds>(*lasted).count(), " s: ", ToAbsl(why)));
+  return true;
+}
+
+void Updater::GiveUpProtected(std::string_view why) {
+  if (closed_ || !EndProtection(Severity::kWarning, why)) return;
+  providers_.emplace();
   Changed();
 }
 
@@ -457,6 +504,10 @@ void Updater::Publish() {
     input.status = absl::UnavailableError(absl::StrCat("no provider of ", input.service, ": all ",
                                                        input.table->by_rank.size(), " are down"));
   }
+  if (!input.status.ok() && protection_.list().has_value()) {
+    input.status = absl::Status(input.status.code(),
+                                absl::StrCat(input.status.message(), " (", protection_.list()->Remark(), ")"));
+  }
   const std::vector<std::string> unreadable = endpoints_->Unreadable();
   for (const std::vector<std::string>* texts : {&std::as_const(bad_providers_), &std::as_const(bad_rules_),
                                                 &std::as_const(bad_overrides_), &endpoints_->skipped(), &unreadable}) {
@@ -475,6 +526,7 @@ void Updater::Publish() {
   }
 
   auto snapshot = BuildSnapshot(std::move(input), core_->methods(), &core_->Mutable());
+  snapshot->protection = protection_.list();
   const bool has_runtime_rules = !snapshot->runtime.empty();
   RegistryChanged();
   // The providers that left may give no lease from here on, but must until picks see a list without them.
@@ -525,7 +577,7 @@ void Updater::BuildPlansSoon() {
 void Updater::Close(std::chrono::nanoseconds deadline, absl::AnyInvocable<void()> done) {
   const bool first = !std::exchange(closed_, true);
   if (first) {
-    for (Timer* timer : {&warmup_, &tick_, &replan_}) timer->Cancel();
+    for (Timer* timer : {&warmup_, &tick_, &replan_, &protect_}) timer->Cancel();
     auto closed = std::make_unique<DirectorySnapshot>();
     closed->version = ++version_;
     closed->service = Shortened(config_.consumer.ServiceKey());

@@ -2,6 +2,7 @@
 #define FAIRLEAD_DIRECTORY_UPDATER_H_
 
 #include <array>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,7 +15,9 @@
 #include "fairlead/directory/directory_core.h"
 #include "fairlead/directory/endpoints.h"
 #include "fairlead/directory/last_good.h"
+#include "fairlead/directory/protection.h"
 #include "fairlead/registry/notification.h"
+#include "fairlead/registry/registry_options.h"
 #include "fairlead/url/url_pool.h"
 
 namespace fairlead {
@@ -33,6 +36,10 @@ struct DirectoryConfig {
   std::uint64_t seed = 0;
   internal::PolicyLookup policy;
   std::function<absl::StatusOr<std::shared_ptr<RouterFactory>>(std::string_view name)> router;
+  // An empty list of providers after one that was not holds at once, or `protect_max_age` later; the consumer's
+  // parameters of these names decide.
+  bool empty_protection = true;
+  std::chrono::milliseconds protect_max_age = RegistryCallOptions().protect_max_age;
   std::vector<std::string> remarks;             // for Explain: what of the urls given could not be read
   std::function<std::string()> registry_state;  // one line; may be empty
   std::function<std::vector<std::string>()> unreadable;  // the registry's children that are no urls, with the reason
@@ -50,7 +57,8 @@ class Updater : public std::enable_shared_from_this<Updater> {
 
   const std::shared_ptr<DirectoryCore>& core() const { return core_; }
 
-  // The category's complete list. kUnknown keeps what is there. `unreadable` = its children that are no urls; `cached`:
+  // The category's complete list. kUnknown keeps what is there, and so does an empty list of providers while they are
+  // protected. `unreadable` = its children that are no urls; `cached`:
   // the registry has not said so yet in this life.
   void Set(Category category, ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable = {},
            bool cached = false);
@@ -72,6 +80,10 @@ class Updater : public std::enable_shared_from_this<Updater> {
   };
 
   explicit Updater(DirectoryConfig config);
+  void SetProviders(std::vector<Url> urls);
+  // False when there was none. `why` is for the log.
+  bool EndProtection(Severity severity, std::string_view why);
+  void GiveUpProtected(std::string_view why);
   void Changed();
   void Replan();
   bool LeafIsDown() const;
@@ -108,11 +120,12 @@ class Updater : public std::enable_shared_from_this<Updater> {
   std::vector<Rule> routers_;
   std::vector<std::string> bad_rules_, bad_overrides_, bad_providers_;
   std::string empty_reason_;
+  Protection protection_;
   std::uint64_t version_ = 0;
   bool open_ = false, queued_ = false, closed_ = false;
   Clock::SteadyTime replanned_{};  // when availability made an update last
   bool building_plans_ = false;  // a task for it is queued
-  Timer warmup_, tick_, replan_, closing_;
+  Timer warmup_, tick_, replan_, protect_, closing_;
 };
 
 }  // namespace internal

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/url/parameter_names.h"
 #include "fairlead/url/typed.h"
 
 namespace fairlead {
@@ -59,6 +60,8 @@ absl::StatusOr<RegistryOptions> RegistryOptions::Parse(const Url& registry) {
   if (const std::string_view accepts = registry.Param("accepts"); !accepts.empty()) {
     for (const std::string_view element : SplitCommaList(accepts)) options.accepts.emplace_back(element);
   }
+  options.empty_protection = registry.BoolParam(names::kEnableEmptyProtection, true);
+  FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, names::kProtectMaxAge, 0, options.protect_max_age));
   options.group = std::string(registry.Param("group", "dubbo"));
   return options;
 }

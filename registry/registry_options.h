@@ -23,6 +23,10 @@ struct RegistryCallOptions {
   bool simplified = false;
   // `accepts`: protocols, as written.
   std::vector<std::string> accepts;
+  // `enable-empty-protection`: an empty list of providers after one that was not does not hold at once.
+  bool empty_protection = true;
+  // `protect-max-age`: but after this long; 0 = at once after all.
+  std::chrono::milliseconds protect_max_age{600000};
 
   // May a url of this protocol be registered? Dubbo 3.3: with any plain element in `accepts` the protocol
   // must be one of those, else it must not be one of the elements written `-protocol`. Case and blanks count.

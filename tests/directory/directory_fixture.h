@@ -10,6 +10,7 @@
 
 #include "fairlead/directory/registry_directory.h"
 #include "fairlead/tests/support/directory_world.h"
+#include "fairlead/tests/support/fed_directory.h"
 
 namespace fairlead {
 
@@ -17,6 +18,8 @@ namespace fairlead {
 class DirectoryFixture : public ::testing::Test, protected DirectoryWorld {
  protected:
   void SetUp() override { Start("consumer://10.0.0.9/com.acme.Orders?application=shop"); }
+  // Of a consumer for whom an empty list holds at once.
+  static constexpr const char* kUnprotected = FedDirectory::kUnprotected;
   void TearDown() override {
     handle_.reset();
     if (directory_ != nullptr) directory_->Close(std::chrono::nanoseconds(0), nullptr);

@@ -54,7 +54,8 @@ TEST_F(RegistryDirectoryTest, PicksFollowTheList) {
   EXPECT_THAT(Shares(200), UnorderedElementsAre(Key(kB), Key(kC)));
 }
 
-TEST_F(RegistryDirectoryTest, AnEmptyListForbidsAndARuleEventDoesNotUnforbid) {
+TEST_F(RegistryDirectoryTest, WithoutProtectionAnEmptyListForbidsAndARuleEventDoesNotUnforbid) {
+  Start(kUnprotected);
   Open({"10.0.0.1"});
   Providers({});
   executor_.RunReady();
@@ -405,6 +406,7 @@ TEST_F(RegistryDirectoryTest, ASingleProviderMovesNoPosition) {
 }
 
 TEST_F(RegistryDirectoryTest, WithSelectedHandsOverAnInvoker) {
+  Start(kUnprotected);
   Open({"10.0.0.1"});
   std::string seen;
   EXPECT_TRUE(handle_

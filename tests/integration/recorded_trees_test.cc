@@ -22,7 +22,7 @@ class RecordedTreesTest : public ZookeeperFixture {
 
 TEST_F(RecordedTreesTest, BothLevelsGiveTheInterfacesProvider) {
   auto provider = Load("boot_all_local");
-  const auto directory = Refer("consumer://10.9.8.7/peer.DemoService?application=me");
+  const auto directory = Refer("consumer://10.9.8.7/peer.DemoService?application=me", "enable-empty-protection=false");
   EXPECT_THAT(Addresses(*directory), ElementsAre("192.0.2.2:20880"));
   EXPECT_TRUE(directory->Select({}).ok());
   const Url url = directory->List({})[0];

@@ -232,7 +232,7 @@ void RunEdits(std::uint64_t seed, bool picks) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   DirectoryWorld world;
   Edits edits(world, seed, "random consistenthash leastactive roundrobin", picks);
-  const std::string consumer = std::string(FedDirectory::kConsumer) + "&region=r1&roundrobin.scope=global";
+  const std::string consumer = std::string(FedDirectory::kUnprotected) + "&region=r1&roundrobin.scope=global";
   FedDirectory stepwise(world, consumer);
   for (const char* method : kMethods) stepwise.handle->Method(method);
   const std::vector<Call> calls = Calls();

@@ -71,7 +71,7 @@ void LiveAndEnd(std::uint64_t seed, End end) {
     DirectoryWorld world;
     const auto protocol = std::make_shared<LifeProtocol>();
     lives = protocol->lives;
-    auto directory = RegistryDirectory::Create(world.Config(FedDirectory::kConsumer, protocol));
+    auto directory = RegistryDirectory::Create(world.Config(FedDirectory::kUnprotected, protocol));
     auto handle = directory->MakeDirectory(nullptr);
     std::uint64_t version = 0;
     const auto notify = [&](Category category, const std::vector<std::string>& hosts) {
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(Ends, LeaseLifeTest, ::testing::Values(End::kLeasesFirs
 // A provider that comes back while it drains is told what changed meanwhile, as one that stayed is.
 TEST(LeaseReviveTest, Property28ARevivedProviderHasItsNewParameters) {
   DirectoryWorld world;
-  FedDirectory directory(world);
+  FedDirectory directory(world, FedDirectory::kUnprotected);
   directory.Tell({{world.ProviderAt("10.0.0.1?weight=3")}, {}, {}});
   const absl::StatusOr<Lease> lease = directory.handle->Select({});
   ASSERT_TRUE(lease.ok());
@@ -195,7 +195,7 @@ TEST(TriedListTest, Property29NobodyUntriedIsSkippedAcrossSnapshots) {
     SCOPED_TRACE("seed " + std::to_string(life));
     Random random(Mix64(static_cast<std::uint64_t>(life)));
     DirectoryWorld world;
-    FedDirectory directory(world, std::string(FedDirectory::kConsumer) + "&loadbalance=" + kPolicies[random.Below(kPolicies.size())]);
+    FedDirectory directory(world, std::string(FedDirectory::kUnprotected) + "&loadbalance=" + kPolicies[random.Below(kPolicies.size())]);
     Feed feed;
     const auto change = [&] {
       for (std::uint64_t n = 1 + random.Below(3); n > 0; --n) {

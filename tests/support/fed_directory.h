@@ -24,6 +24,9 @@ struct Feed {
 class FedDirectory {
  public:
   static constexpr const char* kConsumer = "consumer://10.0.0.9/com.acme.Orders?application=shop";
+  // An empty list holds at once, as if there had never been another.
+  static constexpr const char* kUnprotected =
+      "consumer://10.0.0.9/com.acme.Orders?application=shop&enable-empty-protection=false";
 
   explicit FedDirectory(DirectoryWorld& world, const std::string& consumer = kConsumer)
       : FedDirectory(world, world.Config(consumer, nullptr)) {}
