@@ -17,6 +17,7 @@
 #include "fairlead/base/strings.h"
 #include "fairlead/cluster/input_checks.h"
 #include "fairlead/cluster/local_address.h"
+#include "fairlead/cluster/runtime_metrics.h"
 #include "fairlead/directory/policy_parameters.h"
 #include "fairlead/directory/registry_directory.h"
 #include "fairlead/registry/cached_lists.h"
@@ -35,6 +36,7 @@ using std::chrono::nanoseconds;
 
 constexpr milliseconds kDrain{10000};
 constexpr milliseconds kSweepPeriod{60000};
+constexpr milliseconds kShortestMetricsPeriod{100};
 // How much longer than its deadline a shutdown waits for registries to say good-bye.
 constexpr milliseconds kGoodbye{2000};
 
@@ -77,6 +79,16 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
       if (self == nullptr || self->closed_) return;
       self->pool_.Sweep();
       self->SweepLater();
+    });
+  }
+
+  void TellMetricsLater() {
+    if (options_.metrics == nullptr) return;
+    metrics_ = executor()->After(std::max(options_.metrics_period, kShortestMetricsPeriod), [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (self == nullptr || self->closed_) return;
+      self->TellMetrics();
+      self->TellMetricsLater();
     });
   }
 
@@ -221,6 +233,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
 
  private:
   struct Entry {
+    std::uint64_t number;
     Url url;  // the first that named it: what the connection is made with
     std::shared_ptr<FailbackRegistry> registry;
   };
@@ -283,7 +296,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     if (!internal::CacheFilePath(url, context.cache_file).empty()) context.file_executor = FileExecutor();
     auto backend = (*factory)->Create(url, context);
     if (!backend.ok()) return backend.status();
-    access.registry = Hold(new Entry{url, FailbackRegistry::Create(url, *std::move(backend), context)},
+    access.registry = Hold(new Entry{next_id_++, url, FailbackRegistry::Create(url, *std::move(backend), context)},
                            [weak = weak_from_this()](Entry* entry) {
                              if (const auto self = weak.lock()) self->EndRegistry(std::move(entry->registry));
                              delete entry;
@@ -454,6 +467,20 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     registry.Unregister(url, [keep = std::move(registered)](absl::Status) {});
   }
 
+  void TellMetrics() {
+    std::vector<internal::RegistryReading> registries;
+    for (const auto& [key, weak] : registries_) {
+      if (const Hold entry = weak.lock()) registries.push_back({entry->number, entry->registry->status()});
+    }
+    std::vector<internal::DirectoryReading> directories;
+    for (const auto& [id, reference] : references_) {
+      directories.push_back({reference.consumer.ServiceKey(), id, reference.directory->Stats()});
+    }
+    const std::vector<MetricSample> samples =
+        internal::RuntimeSamples(registries, directories, pool_.sizes().entries);
+    CallHost([&] { options_.metrics(samples); }, [this](std::string_view text) { HostThrew("Options::metrics", text); });
+  }
+
   void HostThrew(std::string_view whose, std::string_view text) {
     log_.Error("FL-1-3", whose, absl::StrCat("the callback of ", ToAbsl(whose), " threw: ", ToAbsl(text)));
   }
@@ -475,6 +502,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
   void Finish(absl::Status status) {
     over_ = true;
     sweep_.Cancel();
+    metrics_.Cancel();
     shutdown_timer_.Cancel();
     auto done = std::exchange(shutdown_done_, nullptr);
     if (!done) return;
@@ -494,7 +522,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
   bool closed_ = false;  // a shutdown has begun
   bool over_ = false;    // and is over
   absl::AnyInvocable<void(absl::Status)> shutdown_done_;
-  Timer sweep_, shutdown_timer_;
+  Timer sweep_, metrics_, shutdown_timer_;
 };
 
 absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(Options options) {
@@ -509,7 +537,10 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(Options options) {
     options.seed = (std::uint64_t{entropy()} << 32) | entropy();
   }
   auto core = std::make_shared<Core>(std::move(options), own_thread);
-  core->executor()->Post([core] { core->SweepLater(); });
+  core->executor()->Post([core] {
+    core->SweepLater();
+    core->TellMetricsLater();
+  });
   return std::unique_ptr<Runtime>(new Runtime(std::move(core), own_thread));
 }
 

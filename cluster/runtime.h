@@ -15,6 +15,7 @@
 #include "fairlead/base/clock.h"
 #include "fairlead/base/executor.h"
 #include "fairlead/base/log.h"
+#include "fairlead/base/metrics.h"
 #include "fairlead/cluster/extension_registry.h"
 #include "fairlead/directory/directory.h"
 #include "fairlead/rpc/compat.h"
@@ -32,6 +33,10 @@ struct Options {
   // Fixes every draw. 0 = from the system's entropy.
   std::uint64_t seed = 0;
   LogSink log = StderrLogSink();
+  // Gets the numbers of every registry and directory (docs/metrics.md) after each `metrics_period`; null: nobody. At least
+  // 100 ms apart.
+  MetricsSink metrics = nullptr;
+  std::chrono::milliseconds metrics_period{10000};
   // This machine's address in consumer urls and for override rules. Default: the address the system would use
   // to reach the registry.
   std::string local_address = {};
