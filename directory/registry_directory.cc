@@ -52,17 +52,29 @@ void RegistryDirectory::Notify(Notification full) {
   if ((told_ & needed_) == needed_) {
     gate_ = Timer();
     updater_->Open();
+  } else if (waited_) {
+    OpenWithoutRules();
   } else if (!gate_.armed()) {
-    const auto wait = std::chrono::milliseconds(consumer_.IntParam("rules.wait", kRulesWaitMs));
-    gate_ = executor_->After(wait, [alive = weak_from_this(), wait] {
+    gate_ = executor_->After(RulesWait(), [alive = weak_from_this()] {
       const auto self = alive.lock();
-      if (self == nullptr || (self->told_ & Bit(Category::kProviders)) == 0) return;
-      self->log_->Warn("FL-3-7", self->consumer_.ServiceKey(),
-                       "rules or overrides did not arrive within " + std::to_string(wait.count()) +
-                           " ms; picks go on without them until they do");
-      self->updater_->Open();
+      if (self == nullptr) return;
+      self->waited_ = true;
+      self->OpenWithoutRules();
     });
   }
+}
+
+std::chrono::milliseconds RegistryDirectory::RulesWait() const {
+  return std::chrono::milliseconds(consumer_.IntParam("rules.wait", kRulesWaitMs));
+}
+
+// The wait is over; without providers there is nothing to open with.
+void RegistryDirectory::OpenWithoutRules() {
+  if ((told_ & Bit(Category::kProviders)) == 0) return;
+  log_->Warn("FL-3-7", consumer_.ServiceKey(),
+             "rules or overrides did not arrive within " + std::to_string(RulesWait().count()) +
+                 " ms; picks go on without them until they do");
+  updater_->Open();
 }
 
 std::shared_ptr<Directory> RegistryDirectory::MakeDirectory(absl::AnyInvocable<void()> on_destroy) const {

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_DIRECTORY_REGISTRY_DIRECTORY_H_
 #define FAIRLEAD_DIRECTORY_REGISTRY_DIRECTORY_H_
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -31,6 +32,8 @@ class RegistryDirectory final : public NotifyListener, public std::enable_shared
 
  private:
   explicit RegistryDirectory(DirectoryConfig config);
+  std::chrono::milliseconds RulesWait() const;
+  void OpenWithoutRules();
 
   const std::shared_ptr<Executor> executor_;
   Logger* const log_;
@@ -40,6 +43,7 @@ class RegistryDirectory final : public NotifyListener, public std::enable_shared
   const std::shared_ptr<internal::Updater> updater_;
   std::uint32_t told_ = 0;  // bit per category
   Timer gate_;
+  bool waited_ = false;  // for rules.wait
 };
 
 }  // namespace fairlead

@@ -46,6 +46,17 @@ TEST_F(RegistryDirectoryTest, RulesThatNeverComeHoldTheListBackForRulesWaitOnly)
   EXPECT_EQ(lines_.count("FL-3-7"), 1u);
 }
 
+TEST_F(RegistryDirectoryTest, ProvidersThatComeAfterRulesWaitAreUsedAtOnce) {
+  Rules({RuleUrl("=> host=10.0.0.2")});
+  executor_.Advance(seconds(4));
+  EXPECT_EQ(handle_->Select({}).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(lines_.count("FL-3-7"), 0u);
+  Providers({"10.0.0.1", "10.0.0.2"});
+  executor_.RunReady();
+  EXPECT_THAT(Shares(50), UnorderedElementsAre(Key(kB)));
+  EXPECT_EQ(lines_.count("FL-3-7"), 1u);
+}
+
 TEST_F(RegistryDirectoryTest, PicksFollowTheList) {
   Open({"10.0.0.1", "10.0.0.2"});
   EXPECT_THAT(Shares(200), UnorderedElementsAre(Key(kA), Key(kB)));
