@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "fairlead/base/clock.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/directory/protection.h"
 #include "fairlead/url/host.h"
 #include "fairlead/url/match.h"
 #include "fairlead/url/merge.h"
@@ -261,6 +264,21 @@ Json AnswerServiceAddress(const Case& c) {
           {"to_string", view.ToString()}};
 }
 
+// What a consumer that has a list is told. Where the case does not say, Dubbo 3.3's default holds, which is to protect
+// nothing.
+Json AnswerEmptyProtection(const Case& c) {
+  if (!c.in.at("children").empty()) return "the matching url";
+  const std::string category = Text(c.in, "category");
+  UrlPool pool;
+  const Url consumer =
+      *Url::Parse("consumer://10.0.0.9/a.B?enable-empty-protection=" + Text(c.in, "enable-empty-protection"), pool);
+  internal::Protection protection(RealClock(), internal::Protection::MaxAge(consumer, false, std::chrono::minutes(10)));
+  if (category == "providers" && protection.OnEmpty(1) != internal::Protection::Verdict::kForbid) {
+    return "nothing (empty list, ignored by AbstractRegistry.notify)";
+  }
+  return "empty:// with category=" + category;
+}
+
 // The expected texts hold what this one adds beyond ProtocolServiceKey's match: equality and Java's printed
 // form.
 Json AnswerAppLevelMatch(const Case& c) {
@@ -341,6 +359,7 @@ void RegisterUrlVectorKinds(KindTable& kinds) {
   add("registry.empty_url", [](const Case& c) -> Json {
     return EmptyUrl(c.in.at(0).get<std::string>(), c.in.at(1).get<std::string>()).ToFullString();
   });
+  add("registry.empty_protection", AnswerEmptyProtection);
   add("registry.strip_variable_keys",
       [](const Case& c) -> Json { return StripVariableKeys(c.in.get<std::string>()); });
   add("registry.service_address_url", AnswerServiceAddress);
