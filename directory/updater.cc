@@ -1,9 +1,6 @@
 #include "fairlead/directory/updater.h"
 
 #include <algorithm>
-#include <iterator>
-#include <set>
-#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,11 +12,8 @@
 #include "fairlead/directory/snapshot_builder.h"
 #include "fairlead/loadbalance/warmup.h"
 #include "fairlead/url/merge.h"
-#include "fairlead/url/parameter_check.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/provider.h"
-#include "fairlead/url/redact.h"
-#include "fairlead/url/typed.h"
 
 namespace fairlead::internal {
 namespace {
@@ -46,34 +40,6 @@ void AddSkipped(const std::vector<std::string>& texts, std::vector<std::string>&
   if (shown < texts.size()) skipped.push_back(absl::StrCat("and ", texts.size() - shown, " more of this kind"));
 }
 
-// `enabled` first: what is not enabled has no other flag that matters.
-constexpr ParameterRule kRuleFlags[] = {BoolRule(names::kEnabled), BoolRule(names::kForce), BoolRule(names::kRuntime),
-                                        IntRule(names::kPriority, "0")};
-constexpr ParameterRule kOverrideFlags[] = {BoolRule(names::kEnabled), BoolRule(names::kDisabled)};
-
-std::string_view RouterName(const Url& url) { return url.Param(names::kRouter, url.protocol()); }
-
-bool IsConditionRule(const Url& url) { return RouterName(url) == "condition" || RouterName(url) == "route"; }
-
-// A line for each flag of a usable rule or override that cannot be read, naming what it is taken for.
-std::vector<std::string> UnreadableFlags(std::string_view what, const UrlParts& url,
-                                         std::span<const ParameterRule> flags) {
-  if (!BoolParam(url, names::kEnabled, true)) flags = flags.first(1);
-  std::vector<std::string> lines = UnreadableParameters(url, flags);
-  for (std::string& line : lines) line = absl::StrCat(ToAbsl(what), ": ", Shortened(Redacted(url.ToString())), ": ", line);
-  return lines;
-}
-
-void Append(std::vector<std::string>& list, std::vector<std::string> more) {
-  list.insert(list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
-std::vector<LastGood::Broken> Unidentified(const std::vector<std::string>& unreadable) {
-  std::vector<LastGood::Broken> broken;
-  for (const std::string& text : unreadable) broken.push_back({text, {}});
-  return broken;
-}
-
 absl::Status NotReady(const Url& consumer, std::string_view registry_state) {
   return absl::FailedPreconditionError(absl::StrCat("no list of ", Shortened(consumer.ServiceKey()),
                                                     " has arrived from the registry yet",
@@ -86,7 +52,7 @@ Updater::Updater(DirectoryConfig config)
     : config_(std::move(config)),
       core_(std::make_shared<DirectoryCore>(
           config_.executor, *config_.clock, config_.seed, config_.consumer, NotReady(config_.consumer, {}))),
-      consumer_(config_.consumer),
+      governance_(config_),
       protection_(*config_.clock,
                   Protection::MaxAge(config_.consumer, config_.empty_protection, config_.protect_max_age)) {}
 
@@ -150,16 +116,10 @@ void Updater::Set(Category category, ListKind kind, std::vector<Url> urls, std::
       SetProviders(std::move(urls));
       break;
     case Category::kConfigurators:
-      overrides_ = std::move(urls);
-      unreadable_overrides_ = std::move(unreadable);
-      if (kind == ListKind::kEmpty) last_overrides_.Clear();
-      overrides_dirty_ = true;
+      governance_.SetOverrides(kind, std::move(urls), std::move(unreadable));
       break;
     case Category::kRouters:
-      rules_ = std::move(urls);
-      unreadable_rules_ = std::move(unreadable);
-      if (kind == ListKind::kEmpty) last_rules_.Clear();
-      rules_dirty_ = true;
+      governance_.SetRules(kind, std::move(urls), std::move(unreadable));
       break;
     case Category::kConsumers:
       return;
@@ -276,112 +236,11 @@ bool Updater::LeafIsDown() const {
 void Updater::Update() {
   replan_ = Timer();
   if (closed_ || !open_) return;
-  if (std::exchange(overrides_dirty_, false)) ApplyOverrides();
-  if (std::exchange(rules_dirty_, false)) ApplyRules();
+  providers_anew_ |= governance_.ApplyOverrides();
+  governance_.ApplyRules(OnFault());
   if (providers_.has_value() || providers_anew_) ApplyProviders();
   if (closed_) return;  // a host callback may have closed us
   Publish();
-}
-
-void Updater::ApplyOverrides() {
-  bad_overrides_.clear();
-  std::vector<absl::Status> rejected;
-  configurators_ = Configurators::FromUrls(overrides_, config_.local_address, &rejected, &bad_overrides_);
-  std::vector<Url> usable;
-  std::vector<LastGood::Broken> broken = Unidentified(unreadable_overrides_);
-  for (const Url& url : overrides_) {
-    if (rejected.empty() || url.protocol() == "empty" || Configurator::Create(url.parts()).ok()) {
-      usable.push_back(url);
-    } else {
-      broken.push_back({url.ToString(), IdentityOfOverride(url.parts())});
-    }
-  }
-  std::vector<std::string> flags;
-  for (const Url& url : usable) {
-    std::vector<std::string> lines = UnreadableFlags("override", url.parts(), kOverrideFlags);
-    // What is not enabled has its line for Explain already.
-    if (url.BoolParam(names::kEnabled, true)) bad_overrides_.insert(bad_overrides_.end(), lines.begin(), lines.end());
-    Append(flags, std::move(lines));
-  }
-  WarnOfEach("FL-3-13", flags);
-  const std::vector<LastGood::Kept> kept = last_overrides_.Update(usable, broken);
-  if (!kept.empty()) {
-    for (const LastGood::Kept& one : kept) usable.push_back(one.url);
-    configurators_ = Configurators::FromUrls(usable, config_.local_address);
-  }
-  std::vector<std::string> lines;
-  for (const absl::Status& status : rejected) lines.push_back(absl::StrCat("override: ", status.message()));
-  configurators_ = configurators_.Without(
-      [this](std::string_view key, std::string_view value) { return ValueExpected(key, value, config_.policy); }, lines);
-  WarnOfEach("FL-3-4", lines);
-  // Those without effect, which are there already, are nothing to warn of.
-  bad_overrides_.insert(bad_overrides_.end(), lines.begin(), lines.end());
-  TellKept("override", kept, last_overrides_, bad_overrides_);
-  consumer_ = configurators_.empty() ? config_.consumer
-                                     : Url::Of(configurators_.Apply(config_.consumer.parts()), *config_.pool);
-  providers_anew_ = true;
-}
-
-void Updater::ApplyRules() {
-  bad_rules_.clear();
-  std::vector<Rule> before = std::exchange(routers_, {});
-  const auto take = [&](const Url& url) {
-    const auto same = std::find_if(before.begin(), before.end(), [&](const Rule& rule) { return rule.url == url; });
-    if (same == before.end()) return false;
-    routers_.push_back(std::move(*same));
-    before.erase(same);
-    return true;
-  };
-  std::vector<Url> usable;
-  std::vector<LastGood::Broken> broken = Unidentified(unreadable_rules_);
-  for (const Url& url : rules_) {
-    if (take(url)) {
-      usable.push_back(url);
-      continue;
-    }
-    const auto factory = config_.router(RouterName(url));
-    auto router = factory.ok() ? GuardedRouter::Create(**factory, url, config_.compat, OnFault())
-                               : absl::StatusOr<std::shared_ptr<const GuardedRouter>>(factory.status());
-    if (!router.ok()) {
-      std::string text = url.ToString();
-      bad_rules_.push_back(absl::StrCat("rule: ", Shortened(text), ": ", Shortened(FromAbsl(router.status().message()))));
-      broken.push_back({std::move(text), IdentityOfRule(url.parts())});
-      continue;
-    }
-    usable.push_back(url);
-    if (*router != nullptr) routers_.push_back({url, *std::move(router)});
-  }
-  WarnOfEach("FL-3-5", bad_rules_);
-  std::vector<std::string> flags;
-  for (const Url& url : usable) {
-    // A router of the host's own may read these parameters otherwise.
-    if (IsConditionRule(url)) Append(flags, UnreadableFlags("rule", url.parts(), kRuleFlags));
-  }
-  WarnOfEach("FL-3-13", flags);
-  Append(bad_rules_, std::move(flags));
-  std::vector<LastGood::Kept> kept = last_rules_.Update(usable, broken);
-  // Of a rule that its factory made no router of there is nothing to keep.
-  std::erase_if(kept, [&](const LastGood::Kept& one) { return !take(one.url); });
-  TellKept("rule", kept, last_rules_, bad_rules_);
-  std::stable_sort(routers_.begin(), routers_.end(),
-                   [](const Rule& a, const Rule& b) { return a.router->order() < b.router->order(); });
-}
-
-void Updater::TellKept(std::string_view what, const std::vector<LastGood::Kept>& kept,
-                       const LastGood& last, std::vector<std::string>& shown) const {
-  std::vector<std::string> news;
-  // First, as only the beginning of a long list is said line by line.
-  if (last.dropped() != 0) {
-    news.push_back(absl::StrCat(ToAbsl(what), ": ", last.dropped(), " that broken ones took the place of are not kept in ",
-                                "force, as no more than ", last.most(), " are"));
-  }
-  for (const LastGood::Kept& one : kept) {
-    shown.push_back(absl::StrCat(ToAbsl(what), " stays in force though the registry lists it no more: ",
-                                 Shortened(one.url.ToString()), ": what came in its place cannot be used: ",
-                                 Shortened(one.because)));
-    if (one.first) news.push_back(shown.back());
-  }
-  WarnOfEach("FL-3-12", news);
 }
 
 // A router may throw in a pick, where nothing is logged.
@@ -447,7 +306,7 @@ Endpoints::Made Updater::Make(const Url& original) {
       "; ");
   // The consumer's own category is about its subscription, its side is what overrides are compared with.
   merged.params.erase(names::kCategory);
-  if (!configurators_.empty()) merged = configurators_.Apply(std::move(merged));
+  if (!governance_.configurators().empty()) merged = governance_.configurators().Apply(std::move(merged));
   made.effective = original.Edited(std::move(merged), *config_.pool);
   return made;
 }
@@ -482,7 +341,7 @@ void Updater::Publish() {
   input.now = config_.clock->SteadyNow();
   input.wall_ms = config_.clock->SystemMillis();
   input.service = Shortened(config_.consumer.ServiceKey());
-  input.consumer = consumer_;
+  input.consumer = governance_.consumer();
   input.consumer_as_given = config_.consumer;
   input.compat = config_.compat;
   input.seed = config_.seed;
@@ -496,7 +355,7 @@ void Updater::Publish() {
     const auto policy = config_.policy(name);
     input.per_method |= policy.ok() && (*policy)->per_method();
   }
-  for (const Rule& rule : routers_) input.routers.push_back(rule.router);
+  input.routers = governance_.Routers();
   input.policy = config_.policy;
   if (input.table->by_rank.empty()) {
     input.status = EmptyStatus();
@@ -509,8 +368,8 @@ void Updater::Publish() {
                                 absl::StrCat(input.status.message(), " (", protection_.list()->Remark(), ")"));
   }
   const std::vector<std::string> unreadable = endpoints_->Unreadable();
-  for (const std::vector<std::string>* texts : {&std::as_const(bad_providers_), &std::as_const(bad_rules_),
-                                                &std::as_const(bad_overrides_), &endpoints_->skipped(), &unreadable}) {
+  for (const std::vector<std::string>* texts : {&std::as_const(bad_providers_), &governance_.bad_rules(),
+                                                &governance_.bad_overrides(), &endpoints_->skipped(), &unreadable}) {
     AddSkipped(*texts, input.skipped);
   }
   for (std::size_t i = 0; i < stale_.size(); ++i) {
@@ -581,7 +440,7 @@ void Updater::Close(std::chrono::nanoseconds deadline, absl::AnyInvocable<void()
     auto closed = std::make_unique<DirectorySnapshot>();
     closed->version = ++version_;
     closed->service = Shortened(config_.consumer.ServiceKey());
-    closed->consumer = consumer_;
+    closed->consumer = governance_.consumer();
     closed->consumer_as_given = config_.consumer;
     closed->built_at = config_.clock->SteadyNow();
     closed->status = absl::CancelledError(absl::StrCat("the directory of ", closed->service, " was closed"));

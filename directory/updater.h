@@ -11,43 +11,14 @@
 #include <vector>
 
 #include "fairlead/base/log.h"
-#include "fairlead/directory/configurator.h"
+#include "fairlead/directory/directory_config.h"
 #include "fairlead/directory/directory_core.h"
 #include "fairlead/directory/endpoints.h"
-#include "fairlead/directory/last_good.h"
+#include "fairlead/directory/governance.h"
 #include "fairlead/directory/protection.h"
 #include "fairlead/registry/notification.h"
-#include "fairlead/registry/registry_options.h"
-#include "fairlead/url/url_pool.h"
 
-namespace fairlead {
-
-// What a directory is made with, whoever feeds it.
-struct DirectoryConfig {
-  std::shared_ptr<void> keep;  // owns what the pointers below point to
-  std::shared_ptr<Executor> executor;
-  const Clock* clock = nullptr;
-  Logger* log = nullptr;
-  UrlPool* pool = nullptr;
-  std::shared_ptr<Protocol> protocol;
-  Url consumer;               // as given, completed by the Runtime
-  std::string local_address;  // what consumer-side overrides are compared with
-  Compat compat = Compat::kStrict;
-  std::uint64_t seed = 0;
-  internal::PolicyLookup policy;
-  std::function<absl::StatusOr<std::shared_ptr<RouterFactory>>(std::string_view name)> router;
-  // An empty list of providers after one that was not holds at once, or `protect_max_age` later; the consumer's
-  // parameters of these names decide.
-  bool empty_protection = true;
-  std::chrono::milliseconds protect_max_age = RegistryCallOptions().protect_max_age;
-  std::vector<std::string> remarks;             // for Explain: what of the urls given could not be read
-  std::function<std::string()> registry_state;  // one line; may be empty
-  std::function<std::vector<std::string>()> unreadable;  // the registry's children that are no urls, with the reason
-  // Asks why the registry has no provider of the service; the answer, which may be empty, comes on the executor.
-  std::function<void(absl::AnyInvocable<void(std::string)>)> why_empty;
-};
-
-namespace internal {
+namespace fairlead::internal {
 
 // Turns the current providers, rules and overrides into published snapshots: the write side of a Directory.
 // Each setter marks; all changes that are already queued make one update. Executor only.
@@ -58,8 +29,7 @@ class Updater : public std::enable_shared_from_this<Updater> {
   const std::shared_ptr<DirectoryCore>& core() const { return core_; }
 
   // The category's complete list. kUnknown keeps what is there, and so does an empty list of providers while they are
-  // protected. `unreadable` = its children that are no urls; `cached`:
-  // the registry has not said so yet in this life.
+  // protected. `unreadable` = its children that are no urls; `cached`: the registry has not said so yet in this life.
   void Set(Category category, ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable = {},
            bool cached = false);
   // What Explain says of the registry is read again: config's `registry_state` and `unreadable`. Every publication does
@@ -74,11 +44,6 @@ class Updater : public std::enable_shared_from_this<Updater> {
   void Close(std::chrono::nanoseconds deadline, absl::AnyInvocable<void()> done);
 
  private:
-  struct Rule {
-    Url url;
-    std::shared_ptr<const GuardedRouter> router;
-  };
-
   explicit Updater(DirectoryConfig config);
   void SetProviders(std::vector<Url> urls);
   // False when there was none. `why` is for the log.
@@ -88,14 +53,10 @@ class Updater : public std::enable_shared_from_this<Updater> {
   void Replan();
   bool LeafIsDown() const;
   void Update();
-  void ApplyOverrides();
-  void ApplyRules();
   void ApplyProviders();
   void Publish();
   std::function<void(std::string)> OnFault();
   void WarnOfEach(std::string_view code, const std::vector<std::string>& inputs) const;
-  void TellKept(std::string_view what, const std::vector<LastGood::Kept>& kept, const LastGood& last,
-                std::vector<std::string>& shown) const;
   bool Speaks(std::string_view protocol) const;
   bool IsWantedProtocol(std::string_view protocol) const;
   Endpoints::Made Make(const Url& original);
@@ -109,16 +70,11 @@ class Updater : public std::enable_shared_from_this<Updater> {
   const std::shared_ptr<DirectoryCore> core_;
   std::shared_ptr<Endpoints> endpoints_;
   std::optional<std::vector<Url>> providers_;  // to be applied; then the endpoints have it
-  std::vector<Url> rules_, overrides_;
-  std::vector<std::string> unreadable_rules_, unreadable_overrides_;
   std::array<bool, kCategoryCount> stale_{};   // by category: the registry could not say
   std::array<bool, kCategoryCount> cached_{};  // by category: out of the list cache file
-  bool providers_anew_ = false, rules_dirty_ = false, overrides_dirty_ = false;
-  Url consumer_;  // with overrides
-  Configurators configurators_;
-  LastGood last_overrides_{IdentityOfOverride}, last_rules_{IdentityOfRule};
-  std::vector<Rule> routers_;
-  std::vector<std::string> bad_rules_, bad_overrides_, bad_providers_;
+  bool providers_anew_ = false;
+  Governance governance_;
+  std::vector<std::string> bad_providers_;
   std::string empty_reason_;
   Protection protection_;
   std::uint64_t version_ = 0;
@@ -128,7 +84,6 @@ class Updater : public std::enable_shared_from_this<Updater> {
   Timer warmup_, tick_, replan_, protect_, closing_;
 };
 
-}  // namespace internal
-}  // namespace fairlead
+}  // namespace fairlead::internal
 
 #endif  // FAIRLEAD_DIRECTORY_UPDATER_H_

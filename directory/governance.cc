@@ -1,0 +1,179 @@
+#include "fairlead/directory/governance.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "fairlead/base/strings.h"
+#include "fairlead/directory/policy_parameters.h"
+#include "fairlead/url/parameter_check.h"
+#include "fairlead/url/parameter_names.h"
+#include "fairlead/url/redact.h"
+#include "fairlead/url/typed.h"
+
+namespace fairlead::internal {
+namespace {
+
+// `enabled` first: what is not enabled has no other flag that matters.
+constexpr ParameterRule kRuleFlags[] = {BoolRule(names::kEnabled), BoolRule(names::kForce), BoolRule(names::kRuntime),
+                                        IntRule(names::kPriority, "0")};
+constexpr ParameterRule kOverrideFlags[] = {BoolRule(names::kEnabled), BoolRule(names::kDisabled)};
+
+std::string_view RouterName(const Url& url) { return url.Param(names::kRouter, url.protocol()); }
+
+bool IsConditionRule(const Url& url) { return RouterName(url) == "condition" || RouterName(url) == "route"; }
+
+// A line for each flag of a usable rule or override that cannot be read, naming what it is taken for.
+std::vector<std::string> UnreadableFlags(std::string_view what, const UrlParts& url,
+                                         std::span<const ParameterRule> flags) {
+  if (!BoolParam(url, names::kEnabled, true)) flags = flags.first(1);
+  std::vector<std::string> lines = UnreadableParameters(url, flags);
+  for (std::string& line : lines) line = absl::StrCat(ToAbsl(what), ": ", Shortened(Redacted(url.ToString())), ": ", line);
+  return lines;
+}
+
+void Append(std::vector<std::string>& list, std::vector<std::string> more) {
+  list.insert(list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+std::vector<LastGood::Broken> Unidentified(const std::vector<std::string>& unreadable) {
+  std::vector<LastGood::Broken> broken;
+  for (const std::string& text : unreadable) broken.push_back({text, {}});
+  return broken;
+}
+
+}  // namespace
+
+Governance::Governance(const DirectoryConfig& config) : config_(config), consumer_(config.consumer) {}
+
+void Governance::SetOverrides(ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable) {
+  overrides_ = std::move(urls);
+  unreadable_overrides_ = std::move(unreadable);
+  if (kind == ListKind::kEmpty) last_overrides_.Clear();
+  overrides_dirty_ = true;
+}
+
+void Governance::SetRules(ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable) {
+  rules_ = std::move(urls);
+  unreadable_rules_ = std::move(unreadable);
+  if (kind == ListKind::kEmpty) last_rules_.Clear();
+  rules_dirty_ = true;
+}
+
+bool Governance::ApplyOverrides() {
+  if (!std::exchange(overrides_dirty_, false)) return false;
+  bad_overrides_.clear();
+  std::vector<absl::Status> rejected;
+  configurators_ = Configurators::FromUrls(overrides_, config_.local_address, &rejected, &bad_overrides_);
+  std::vector<Url> usable;
+  std::vector<LastGood::Broken> broken = Unidentified(unreadable_overrides_);
+  for (const Url& url : overrides_) {
+    if (rejected.empty() || url.protocol() == "empty" || Configurator::Create(url.parts()).ok()) {
+      usable.push_back(url);
+    } else {
+      broken.push_back({url.ToString(), IdentityOfOverride(url.parts())});
+    }
+  }
+  std::vector<std::string> flags;
+  for (const Url& url : usable) {
+    std::vector<std::string> lines = UnreadableFlags("override", url.parts(), kOverrideFlags);
+    // What is not enabled has its line for Explain already.
+    if (url.BoolParam(names::kEnabled, true)) bad_overrides_.insert(bad_overrides_.end(), lines.begin(), lines.end());
+    Append(flags, std::move(lines));
+  }
+  WarnOfEach("FL-3-13", flags);
+  const std::vector<LastGood::Kept> kept = last_overrides_.Update(usable, broken);
+  if (!kept.empty()) {
+    for (const LastGood::Kept& one : kept) usable.push_back(one.url);
+    configurators_ = Configurators::FromUrls(usable, config_.local_address);
+  }
+  std::vector<std::string> lines;
+  for (const absl::Status& status : rejected) lines.push_back(absl::StrCat("override: ", status.message()));
+  configurators_ = configurators_.Without(
+      [this](std::string_view key, std::string_view value) { return ValueExpected(key, value, config_.policy); }, lines);
+  WarnOfEach("FL-3-4", lines);
+  // Those without effect, which are there already, are nothing to warn of.
+  bad_overrides_.insert(bad_overrides_.end(), lines.begin(), lines.end());
+  TellKept("override", kept, last_overrides_, bad_overrides_);
+  consumer_ = configurators_.empty() ? config_.consumer
+                                     : Url::Of(configurators_.Apply(config_.consumer.parts()), *config_.pool);
+  return true;
+}
+
+void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
+  if (!std::exchange(rules_dirty_, false)) return;
+  bad_rules_.clear();
+  std::vector<Rule> before = std::exchange(routers_, {});
+  const auto take = [&](const Url& url) {
+    const auto same = std::find_if(before.begin(), before.end(), [&](const Rule& rule) { return rule.url == url; });
+    if (same == before.end()) return false;
+    routers_.push_back(std::move(*same));
+    before.erase(same);
+    return true;
+  };
+  std::vector<Url> usable;
+  std::vector<LastGood::Broken> broken = Unidentified(unreadable_rules_);
+  for (const Url& url : rules_) {
+    if (take(url)) {
+      usable.push_back(url);
+      continue;
+    }
+    const auto factory = config_.router(RouterName(url));
+    auto router = factory.ok() ? GuardedRouter::Create(**factory, url, config_.compat, on_fault)
+                               : absl::StatusOr<std::shared_ptr<const GuardedRouter>>(factory.status());
+    if (!router.ok()) {
+      std::string text = url.ToString();
+      bad_rules_.push_back(absl::StrCat("rule: ", Shortened(text), ": ", Shortened(FromAbsl(router.status().message()))));
+      broken.push_back({std::move(text), IdentityOfRule(url.parts())});
+      continue;
+    }
+    usable.push_back(url);
+    if (*router != nullptr) routers_.push_back({url, *std::move(router)});
+  }
+  WarnOfEach("FL-3-5", bad_rules_);
+  std::vector<std::string> flags;
+  for (const Url& url : usable) {
+    // A router of the host's own may read these parameters otherwise.
+    if (IsConditionRule(url)) Append(flags, UnreadableFlags("rule", url.parts(), kRuleFlags));
+  }
+  WarnOfEach("FL-3-13", flags);
+  Append(bad_rules_, std::move(flags));
+  std::vector<LastGood::Kept> kept = last_rules_.Update(usable, broken);
+  // Of a rule that its factory made no router of there is nothing to keep.
+  std::erase_if(kept, [&](const LastGood::Kept& one) { return !take(one.url); });
+  TellKept("rule", kept, last_rules_, bad_rules_);
+  std::stable_sort(routers_.begin(), routers_.end(),
+                   [](const Rule& a, const Rule& b) { return a.router->order() < b.router->order(); });
+}
+
+void Governance::TellKept(std::string_view what, const std::vector<LastGood::Kept>& kept,
+                       const LastGood& last, std::vector<std::string>& shown) const {
+  std::vector<std::string> news;
+  // First, as only the beginning of a long list is said line by line.
+  if (last.dropped() != 0) {
+    news.push_back(absl::StrCat(ToAbsl(what), ": ", last.dropped(), " that broken ones took the place of are not kept in ",
+                                "force, as no more than ", last.most(), " are"));
+  }
+  for (const LastGood::Kept& one : kept) {
+    shown.push_back(absl::StrCat(ToAbsl(what), " stays in force though the registry lists it no more: ",
+                                 Shortened(one.url.ToString()), ": what came in its place cannot be used: ",
+                                 Shortened(one.because)));
+    if (one.first) news.push_back(shown.back());
+  }
+  WarnOfEach("FL-3-12", news);
+}
+
+std::vector<std::shared_ptr<const GuardedRouter>> Governance::Routers() const {
+  std::vector<std::shared_ptr<const GuardedRouter>> routers;
+  for (const Rule& rule : routers_) routers.push_back(rule.router);
+  return routers;
+}
+
+void Governance::WarnOfEach(std::string_view code, const std::vector<std::string>& inputs) const {
+  config_.log->WarnOfEach(code, config_.consumer.ServiceKey(), inputs);
+}
+
+}  // namespace fairlead::internal

@@ -1,0 +1,68 @@
+#ifndef FAIRLEAD_DIRECTORY_GOVERNANCE_H_
+#define FAIRLEAD_DIRECTORY_GOVERNANCE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fairlead/directory/configurator.h"
+#include "fairlead/directory/directory_config.h"
+#include "fairlead/directory/guarded_router.h"
+#include "fairlead/directory/last_good.h"
+#include "fairlead/registry/notification.h"
+#include "fairlead/url/url.h"
+
+namespace fairlead::internal {
+
+// The overrides and rules of a service, from the registry's lists to what a directory applies: what cannot be used is
+// left out, logged and kept for Explain, and its last good version stays in force. Setters mark, Apply works. Executor
+// only.
+class Governance {
+ public:
+  // `config` outlives it.
+  explicit Governance(const DirectoryConfig& config);
+  Governance(const Governance&) = delete;
+  Governance& operator=(const Governance&) = delete;
+
+  // Complete lists; `unreadable` = their children that are no urls.
+  void SetOverrides(ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable);
+  void SetRules(ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable);
+
+  // False when there was nothing new; else the consumer and all effective urls are to be made anew.
+  bool ApplyOverrides();
+  // `on_fault` is told, on any thread, what a router throws. A rule that stays keeps its router.
+  void ApplyRules(const std::function<void(std::string)>& on_fault);
+
+  const Configurators& configurators() const { return configurators_; }
+  const Url& consumer() const { return consumer_; }  // with overrides
+  std::vector<std::shared_ptr<const GuardedRouter>> Routers() const;  // in the order of the chain
+  // Lines for Explain.
+  const std::vector<std::string>& bad_overrides() const { return bad_overrides_; }
+  const std::vector<std::string>& bad_rules() const { return bad_rules_; }
+
+ private:
+  struct Rule {
+    Url url;
+    std::shared_ptr<const GuardedRouter> router;
+  };
+
+  void WarnOfEach(std::string_view code, const std::vector<std::string>& inputs) const;
+  void TellKept(std::string_view what, const std::vector<LastGood::Kept>& kept, const LastGood& last,
+                std::vector<std::string>& shown) const;
+
+  const DirectoryConfig& config_;
+  std::vector<Url> rules_, overrides_;
+  std::vector<std::string> unreadable_rules_, unreadable_overrides_;
+  bool rules_dirty_ = false, overrides_dirty_ = false;
+  Url consumer_;
+  Configurators configurators_;
+  LastGood last_overrides_{IdentityOfOverride}, last_rules_{IdentityOfRule};
+  std::vector<Rule> routers_;
+  std::vector<std::string> bad_rules_, bad_overrides_;
+};
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_DIRECTORY_GOVERNANCE_H_
