@@ -206,6 +206,13 @@ TEST(EmptyPropertyTest, Property22WhatIsForbiddenIsDecidedByProvidersAlone) {
     told.Tell(Category::kRouters, ListKind::kEmpty);
     bool answered = false;
     nanoseconds now{0};
+    const auto pass = [&](nanoseconds time) {
+      world.executor_.RunReady();
+      world.executor_.Advance(time);
+      now += time;
+      if (model.since && now - *model.since >= minutes(10)) ++happened["max age"];
+      model.Pass(now);
+    };
     for (int step = 0; step < 30; ++step) {
       const std::uint64_t what = answered ? random.Below(10) : random.Below(4);
       switch (what) {
@@ -227,10 +234,15 @@ TEST(EmptyPropertyTest, Property22WhatIsForbiddenIsDecidedByProvidersAlone) {
           model.Empty(now);
           answered = true;
           break;
-        case 3:  // what a registry says that does not answer, or whose path is missing
+        case 3:  // what a registry says that does not answer, or whose path is missing: that one, later, means empty
           told.Tell(Category::kProviders, ListKind::kUnknown);
           ++happened[answered ? "unknown" : "first unknown"];
           answered = true;
+          if (random.Below(2) == 0) break;
+          pass(seconds(30));
+          if (!model.hosts.empty()) ++happened["missing"];
+          told.Tell(Category::kProviders, ListKind::kEmpty);
+          model.Empty(now);
           break;
         case 4:
         case 5: {  // a rule event
@@ -259,12 +271,7 @@ TEST(EmptyPropertyTest, Property22WhatIsForbiddenIsDecidedByProvidersAlone) {
           model.Clear();
           break;
         default:
-          const nanoseconds passing = random.Below(3) == 0 ? nanoseconds(minutes(random.Below(12))) : nanoseconds(seconds(random.Below(60)));
-          world.executor_.RunReady();
-          world.executor_.Advance(passing);
-          now += passing;
-          if (model.since && now - *model.since >= minutes(10)) ++happened["max age"];
-          model.Pass(now);
+          pass(random.Below(3) == 0 ? nanoseconds(minutes(random.Below(12))) : nanoseconds(seconds(random.Below(60))));
       }
       if (random.Below(4) == 0) continue;  // several changes in one update
       world.executor_.RunReady();
@@ -291,7 +298,7 @@ TEST(EmptyPropertyTest, Property22WhatIsForbiddenIsDecidedByProvidersAlone) {
     world.executor_.Advance(seconds(1));
     ASSERT_EQ(static_cast<std::size_t>(told.protocol->referred - told.protocol->destroyed), model.hosts.size());
   }
-  for (const char* what : {"protected", "forbidden", "first empty", "first unknown", "unknown", "[A], [], [B]", "cleared",
+  for (const char* what : {"protected", "forbidden", "first empty", "first unknown", "unknown", "missing", "[A], [], [B]", "cleared",
                            "max age", "a rule while protected", "a rule while forbidden"}) {
     EXPECT_GT(happened[what], Effort(1000) / 50) << what;
   }
