@@ -3,6 +3,7 @@ find_package(Threads REQUIRED)
 find_package(absl REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(yaml_cpp REQUIRED IMPORTED_TARGET yaml-cpp)
 pkg_check_modules(nettle REQUIRED IMPORTED_TARGET nettle)
 
 find_path(FAIRLEAD_ASIO_INCLUDE asio.hpp REQUIRED)

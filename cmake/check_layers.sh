@@ -13,11 +13,12 @@ declare -A may=(
   [registry/file]="base url registry registry/file"
   [registry/zookeeper]="base url registry registry/zookeeper"
   [routing]="base url rpc routing"
+  [routing/yaml]="base url rpc routing routing/yaml"
   [loadbalance]="base url rpc loadbalance"
   [directory]="base url rpc registry routing loadbalance directory"
   [cluster]="base url rpc registry routing loadbalance directory cluster"
   # Apart from cluster, which must not know a concrete registry: the list of what this build has.
-  [extensions]="extensions registry registry/memory registry/file registry/zookeeper routing loadbalance cluster"
+  [extensions]="extensions registry registry/memory registry/file registry/zookeeper routing routing/yaml loadbalance cluster"
 )
 # Outside headers a public header of ours may show.
 public_outside='^(absl/status/[a-z_]+\.h|absl/functional/any_invocable\.h|absl/strings/string_view\.h)$'
@@ -28,7 +29,7 @@ complain() { echo "layers: $*" >&2; bad=1; }
 folder_of() {  # the most specific folder of the table that holds the path
   case "$1" in
     cluster/default_extensions.*) echo extensions ;;
-    registry/memory/* | registry/file/* | registry/zookeeper/*) cut -d/ -f1-2 <<<"$1" ;;
+    registry/memory/* | registry/file/* | registry/zookeeper/* | routing/yaml/*) cut -d/ -f1-2 <<<"$1" ;;
     *) cut -d/ -f1 <<<"$1" ;;
   esac
 }
@@ -51,7 +52,8 @@ while IFS=: read -r file line text; do
   fi
   case "$path" in
     asio* ) [[ $file == *.cc && $folder =~ ^(base|registry/) ]] || complain "$file:$line: Asio only in .cc files of base and registries" ;;
-    re2/* ) [[ $folder == routing ]] || complain "$file:$line: RE2 only in routing" ;;
+    yaml-cpp/* ) [[ $folder == routing/yaml && $file == *.cc ]] || complain "$file:$line: yaml-cpp only in routing/yaml" ;;
+    re2/* ) [[ $folder == routing || $folder == routing/yaml ]] || complain "$file:$line: RE2 only in routing" ;;
     nettle/* ) [[ $folder == loadbalance && $file == *.cc ]] || complain "$file:$line: nettle only in loadbalance" ;;
     zookeeper/* ) [[ $folder == registry/zookeeper ]] || complain "$file:$line: ZooKeeper's client only in registry/zookeeper" ;;
     iostream ) complain "$file:$line: iostream has static initialisers; the library must have none" ;;
