@@ -44,29 +44,37 @@ class Erased {
   std::size_t word_size_;
 };
 
-// The rule's text with the prefixes erased as `compat` wants it, knowing its way back.
+// What becomes of the prefixes: Java erases them everywhere in a rule, also within values, and leaves them where they are
+// in a side that a document keeps apart; kFixed takes them off where they begin a key.
+enum class Prefixes : std::uint8_t { kErased, kTakenOff, kKept };
+
+Prefixes OfRule(Compat compat) { return compat == Compat::kStrict ? Prefixes::kErased : Prefixes::kTakenOff; }
+
+// The rule's text without the prefixes that are erased, knowing its way back.
 class RuleText {
  public:
-  RuleText(std::string_view given, Compat compat)
+  RuleText(std::string_view given, Prefixes prefixes)
       : given_(given),
-        strict_(compat == Compat::kStrict),
-        first_(strict_ ? given : "", kPrefixes[0]),
+        prefixes_(prefixes),
+        first_(erased() ? given : "", kPrefixes[0]),
         second_(first_.text(), kPrefixes[1]) {}
   RuleText(const RuleText&) = delete;
 
-  std::string_view view() const { return strict_ ? std::string_view(second_.text()) : given_; }
-  bool strict() const { return strict_; }
+  std::string_view view() const { return erased() ? std::string_view(second_.text()) : given_; }
+  Prefixes prefixes() const { return prefixes_; }
   // `part` must be a piece of view().
   absl::Status Error(std::string_view part, std::string_view what) const {
     auto offset = static_cast<std::size_t>(part.data() - view().data());
-    if (strict_) offset = first_.Original(second_.Original(offset));
+    if (erased()) offset = first_.Original(second_.Original(offset));
     return absl::InvalidArgumentError(
         absl::StrCat("condition rule \"", Redacted(given_), "\": at byte ", offset, ": ", ToAbsl(what)));
   }
 
  private:
+  bool erased() const { return prefixes_ == Prefixes::kErased; }
+
   const std::string_view given_;
-  const bool strict_;
+  const Prefixes prefixes_;
   const Erased first_, second_;
 };
 
@@ -123,7 +131,7 @@ class SideParser {
 
   // The values stay where they are: in `a=1&b,c` the `c` is one more value of a.
   void Begin(std::string_view key, bool replace) {
-    if (!rule_.strict()) {
+    if (rule_.prefixes() == Prefixes::kTakenOff) {
       for (const std::string_view prefix : kPrefixes) {
         if (key.starts_with(prefix) && key.size() > prefix.size()) {
           key.remove_prefix(prefix.size());
@@ -185,8 +193,8 @@ bool IsJavaBlank(std::string_view text) {
   return true;
 }
 
-absl::StatusOr<Conditions> ParseConditions(std::string_view side, Compat compat) {
-  const RuleText rule(side, compat);
+absl::StatusOr<Conditions> ParseConditions(std::string_view side) {
+  const RuleText rule(side, Prefixes::kKept);
   return SideParser(rule).Parse(rule.view());
 }
 
@@ -195,7 +203,7 @@ absl::StatusOr<ConditionRule> ParseConditionRule(std::string_view text, Compat c
     return absl::InvalidArgumentError(
         "condition rule is blank: expected \"when => then\", for example \"method=get* => region=hangzhou\"");
   }
-  const RuleText rule(text, compat);
+  const RuleText rule(text, OfRule(compat));
   const std::string_view all = rule.view();
   const std::size_t arrow = all.find("=>");
   const std::string_view when = arrow == all.npos ? std::string_view() : JavaTrim(all.substr(0, arrow));

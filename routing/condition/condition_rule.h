@@ -43,9 +43,9 @@ struct ConditionRule {
 // they begin a key.
 absl::StatusOr<ConditionRule> ParseConditionRule(std::string_view text, Compat compat);
 
-// One side alone, for rule documents that keep the two apart. Blank text gives no conditions. Errors as
-// above.
-absl::StatusOr<Conditions> ParseConditions(std::string_view side, Compat compat);
+// One side alone, for rule documents that keep the two apart; there `consumer.` and `provider.` are part of a key. Blank
+// text gives no conditions. Errors as above.
+absl::StatusOr<Conditions> ParseConditions(std::string_view side);
 
 // Blank as Java's Character.isWhitespace sees it, Unicode blanks included. True for empty text.
 bool IsJavaBlank(std::string_view text);

@@ -5,6 +5,7 @@ namespace fairlead::conformance {
 void RegisterUrlKinds(KindTable& kinds);
 void RegisterUrlVectorKinds(KindTable& kinds);
 void RegisterRoutingKinds(KindTable& kinds);
+void RegisterRuleDocumentKinds(KindTable& kinds);
 void RegisterLoadBalanceKinds(KindTable& kinds);
 void RegisterConfiguratorKinds(KindTable& kinds);
 void RegisterListCacheKinds(KindTable& kinds);
@@ -16,6 +17,7 @@ void RegisterAllKinds(KindTable& kinds) {
   RegisterUrlKinds(kinds);
   RegisterUrlVectorKinds(kinds);
   RegisterRoutingKinds(kinds);
+  RegisterRuleDocumentKinds(kinds);
   RegisterLoadBalanceKinds(kinds);
   RegisterConfiguratorKinds(kinds);
   RegisterListCacheKinds(kinds);

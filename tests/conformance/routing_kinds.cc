@@ -6,80 +6,30 @@
 #include "fairlead/url/percent.h"
 #include "fairlead/url/url_pool.h"
 #include "java_answers.h"
+#include "routing_case.h"
 #include "runner.h"
 
 namespace fairlead::conformance {
 namespace {
 
-// The call of a case, with the storage its views need.
-struct Call {
-  explicit Call(const Json& in) {
-    const Json invocation = in.value("invocation", Json::object());
-    method = invocation.value("method", std::string(in.contains("providers") ? "find" : "m"));
-    // Kept by name: a temporary would be gone before the loops over it.
-    const Json argument_list = invocation.value("arguments", invocation.value("args", Json::array()));
-    const Json attachment_map = invocation.value("attachments", Json::object());
-    for (const Json& argument : argument_list) {
-      texts.push_back(argument.is_null() ? "" : argument.is_string() ? argument.get<std::string>() : argument.dump());
-      nulls.push_back(argument.is_null());
-    }
-    for (const auto& [key, value] : attachment_map.items()) {
-      attachment_texts.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
-    }
-    for (std::size_t i = 0; i < texts.size(); ++i) arguments.push_back({texts[i], nulls[i], true});
-    for (const auto& [key, value] : attachment_texts) attachments.push_back({key, value});
-    // A generic call names its method in the first argument.
-    if (method == "$invoke" && !texts.empty()) method = texts.front();
-    view.arguments = arguments;
-    view.attachments = attachments;
-  }
-
-  std::string method;
-  std::vector<std::string> texts;
-  std::vector<bool> nulls;
-  std::vector<std::pair<std::string, std::string>> attachment_texts;
-  std::vector<Argument> arguments;
-  std::vector<Attachment> attachments;
-  Invocation view;
-};
-
-ProviderArray ProvidersOf(const Json& texts, UrlPool& pool) {
-  ProviderArray providers;
-  for (const Json& text : texts) {
-    const Url url = Url::Of(MustParse(text.get<std::string>()), pool);
-    providers.Set(static_cast<Slot>(providers.size()), {url, url});
-  }
-  return providers;
-}
-
 // What one rule in url form leaves of the providers.
 Json RouteByRule(const Json& in, const Json& rule, const std::vector<std::pair<std::string, std::string>>& params,
                  Compat compat) {
-  UrlPool pool;
-  const auto providers = ProvidersOf(in.at("providers"), pool);
+  RoutingWorld world(in);
   UrlParts rule_url = MustParse("condition://0.0.0.0/com.foo.BarService?category=routers");
   for (const auto& [key, value] : params) rule_url.params.insert_or_assign(key, value);
   if (!rule.is_null()) rule_url.params.insert_or_assign("rule", PercentEncode(rule.get<std::string>()));
 
-  const auto router = MakeConditionRouterFactory()->Create(Url::Of(std::move(rule_url), pool), compat);
+  const auto router = MakeConditionRouterFactory()->Create(Url::Of(std::move(rule_url), world.pool), compat);
   if (!router.ok()) {
     const bool blank = router.status().message().find("is blank") != absl::string_view::npos;
     return {{"error", blank ? "IllegalArgumentException" : "IllegalStateException"}};
   }
-  std::vector<Slot> by_rank;
-  InvokerSet all(providers.size());
-  for (Slot slot = 0; slot < providers.size(); ++slot) {
-    by_rank.push_back(slot);
-    all.Add(slot);
-  }
-  const Url consumer = Url::Of(MustParse(in.at("consumer").get<std::string>()), pool);
-  const auto table = (*router)->Compile({providers, by_rank, &all, consumer, consumer}, nullptr);
+  const auto table = world.Compile(**router);
   const Call call(in);
-  Outcomes outcomes(all);
-  table->Route(table->Classify({call.method, call.view}), all, outcomes);
-  Json kept = Json::array();
-  for (const auto& split : outcomes.splits()) split.set.ForEach([&](Slot slot) { kept.push_back(slot); });
-  return kept;
+  Outcomes outcomes(world.all);
+  table->Route(table->Classify({call.method, call.view}), world.all, outcomes);
+  return outcomes.splits().empty() ? Json::array() : SlotsOf(outcomes.splits().front().set);
 }
 
 Json ConditionCase(const Case& c) {

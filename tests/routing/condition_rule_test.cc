@@ -131,10 +131,10 @@ TEST(ConditionRuleTest, StrictErasesPrefixesEverywhereAndFixedOnlyBeforeKeys) {
 }
 
 TEST(ConditionRuleTest, OneSideAloneReadsTheSameLanguage) {
-  EXPECT_THAT(*ParseConditions("consumer.env=gray & level!=1", Compat::kStrict),
-              ElementsAre(Key("env", {"gray"}), Key("level", {}, {"1"})));
-  EXPECT_THAT(*ParseConditions("  ", Compat::kStrict), IsEmpty());
-  EXPECT_THAT(ParseConditions("consumer.a==1", Compat::kStrict).status().message(), HasSubstr("at byte 10:"));
+  EXPECT_THAT(*ParseConditions("consumer.env=gray & level!=1"),
+              ElementsAre(Key("consumer.env", {"gray"}), Key("level", {}, {"1"})));
+  EXPECT_THAT(*ParseConditions("  "), IsEmpty());
+  EXPECT_THAT(ParseConditions("consumer.a==1").status().message(), HasSubstr("at byte 10:"));
 }
 
 TEST(ConditionRuleTest, HostileTextsAreQuotedShortly) {
