@@ -6,6 +6,7 @@ void RegisterUrlKinds(KindTable& kinds);
 void RegisterUrlVectorKinds(KindTable& kinds);
 void RegisterRoutingKinds(KindTable& kinds);
 void RegisterRuleDocumentKinds(KindTable& kinds);
+void RegisterTagKinds(KindTable& kinds);
 void RegisterLoadBalanceKinds(KindTable& kinds);
 void RegisterConfiguratorKinds(KindTable& kinds);
 void RegisterListCacheKinds(KindTable& kinds);
@@ -18,6 +19,7 @@ void RegisterAllKinds(KindTable& kinds) {
   RegisterUrlVectorKinds(kinds);
   RegisterRoutingKinds(kinds);
   RegisterRuleDocumentKinds(kinds);
+  RegisterTagKinds(kinds);
   RegisterLoadBalanceKinds(kinds);
   RegisterConfiguratorKinds(kinds);
   RegisterListCacheKinds(kinds);
