@@ -1,7 +1,6 @@
 #include "fairlead/directory/configurator.h"
 
 #include <algorithm>
-#include <array>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -21,11 +20,8 @@ constexpr std::string_view kProvider = "provider";
 constexpr std::string_view kOverride = "override";
 constexpr std::string_view kAbsent = "absent";
 
-constexpr std::array kNeverSet = {
-    names::kCategory,   names::kCheck,       names::kDynamic, names::kEnabled,       names::kGroup,
-    names::kVersion,    names::kApplication, names::kSide,    names::kConfigVersion, names::kCompatibleConfig,
-    names::kInterfaces,
-};
+// Written with a `match` in a document instead of `~keys`.
+bool HasConditionsOfV30(const UrlParts& url) { return url.Param(names::kConfigVersion).starts_with("v3.0"); }
 
 bool IsConditionKey(std::string_view key) { return key.starts_with('~'); }
 
@@ -40,6 +36,9 @@ std::optional<std::string> ApplicationOf(const UrlParts& url) {
   const std::string_view application = url.Param(names::kApplication);
   return application.empty() ? url.username : std::string(application);
 }
+
+const UrlParts& UrlOf(const UrlParts& url) { return url; }
+const UrlParts& UrlOf(const ConfiguratorRule& rule) { return rule.url; }
 
 }  // namespace
 
@@ -88,7 +87,7 @@ absl::StatusOr<Configurator> Configurator::Create(UrlParts url) {
 
   // Rules of configVersion v3.0 have conditions of their own, so there the old ones are settings like any
   // other.
-  const bool has_conditions = !url.Param(names::kConfigVersion).starts_with("v3.0");
+  const bool has_conditions = !HasConditionsOfV30(url);
   for (const auto& [key, value] : url.params) {
     const bool is_condition = has_conditions && IsConditionKey(key);
     if (is_condition || (has_conditions && (key == names::kApplication || key == names::kSide))) {
@@ -96,12 +95,20 @@ absl::StatusOr<Configurator> Configurator::Create(UrlParts url) {
     }
     const bool is_any_interface = key == names::kInterface && value == kAny;
     if (is_condition || is_any_interface ||
-        std::find(kNeverSet.begin(), kNeverSet.end(), key) != kNeverSet.end()) {
+        std::find(kConfiguratorControls.begin(), kConfiguratorControls.end(), key) != kConfiguratorControls.end()) {
       continue;
     }
     made.settings_.insert_or_assign(key, value);
   }
   made.url_ = std::move(url);
+  return made;
+}
+
+absl::StatusOr<Configurator> Configurator::Create(ConfiguratorRule rule) {
+  absl::StatusOr<Configurator> made = Create(std::move(rule.url));
+  if (!made.ok()) return made;
+  for (const std::string_view key : kNotFromDocuments) made->settings_.erase(key);
+  if (HasConditionsOfV30(made->url_)) made->match_ = std::move(rule.match);
   return made;
 }
 
@@ -137,10 +144,13 @@ bool Configurator::IsFor(const Target& target, std::string_view local_address) c
       })) {
     return false;
   }
-  return std::all_of(conditions_.begin(), conditions_.end(), [&](const auto& condition) {
-    const std::string* value = target.parts.Find(condition.first);
-    return value != nullptr && *value == condition.second;
-  });
+  if (!std::all_of(conditions_.begin(), conditions_.end(), [&](const auto& condition) {
+        const std::string* value = target.parts.Find(condition.first);
+        return value != nullptr && *value == condition.second;
+      })) {
+    return false;
+  }
+  return match_ == nullptr || match_->Matches(*host, target.parts);
 }
 
 void Configurator::Set(UrlParts& target) const {
@@ -168,11 +178,24 @@ Configurators Configurators::FromUrls(std::span<const Url> urls, std::string_vie
 
 Configurators Configurators::FromParts(std::vector<UrlParts> urls, std::string_view local_address,
                                        std::vector<absl::Status>* rejected, std::vector<std::string>* idle) {
+  return Read(std::move(urls), local_address, rejected, idle);
+}
+
+Configurators Configurators::FromRules(std::vector<ConfiguratorRule> rules, std::string_view local_address,
+                                       std::vector<absl::Status>* rejected, std::vector<std::string>* idle) {
+  return Read(std::move(rules), local_address, rejected, idle);
+}
+
+// Of urls or of a document's rules.
+template <class Given>
+Configurators Configurators::Read(std::vector<Given> given, std::string_view local_address,
+                                  std::vector<absl::Status>* rejected, std::vector<std::string>* idle) {
   std::vector<Configurator> list;
   const auto note = [idle](std::string_view why, const UrlParts& url) {
     if (idle != nullptr) idle->push_back(absl::StrCat(ToAbsl(why), ": ", Shortened(Printable(url))));
   };
-  for (UrlParts& url : urls) {
+  for (Given& one : given) {
+    const UrlParts& url = UrlOf(one);
     if (url.protocol == "empty") {
       if (!list.empty()) note("every override in the list is cleared by", url);
       list.clear();
@@ -183,7 +206,7 @@ Configurators Configurators::FromParts(std::vector<UrlParts> urls, std::string_v
       note("override without parameters, skipped", url);
       continue;
     }
-    absl::StatusOr<Configurator> made = Configurator::Create(std::move(url));
+    absl::StatusOr<Configurator> made = Configurator::Create(std::move(one));
     if (made.ok()) {
       if (!made->enabled()) {
         const std::string_view enabled = made->url().Param(names::kEnabled);
@@ -204,6 +227,23 @@ Configurators Configurators::FromParts(std::vector<UrlParts> urls, std::string_v
   if (!list.empty()) {
     made.state_ = std::make_shared<const State>(State{std::move(list), std::string(local_address)});
   }
+  return made;
+}
+
+Configurators Configurators::InTurn(std::span<const Configurators> sources) {
+  std::vector<Configurator> list;
+  const Configurators* only = nullptr;
+  int filled = 0;
+  for (const Configurators& source : sources) {
+    if (source.empty()) continue;
+    only = &source;
+    ++filled;
+    list.insert(list.end(), source.in_order().begin(), source.in_order().end());
+  }
+  if (filled == 0) return {};
+  if (filled == 1) return *only;
+  Configurators made;
+  made.state_ = std::make_shared<const State>(State{std::move(list), only->state_->local_address});
   return made;
 }
 
@@ -257,8 +297,9 @@ absl::Status Configurators::CheckTarget(const UrlParts& target) const {
 std::string Configurators::Describe() const {
   std::string text;
   for (const Configurator& configurator : in_order()) {
-    absl::StrAppend(&text, Printable(configurator.url()), configurator.enabled() ? "" : " (not enabled)",
-                    "\n");
+    absl::StrAppend(&text, Printable(configurator.url()), configurator.enabled() ? "" : " (not enabled)");
+    if (configurator.match() != nullptr) absl::StrAppend(&text, " if ", configurator.match()->ToString());
+    text += '\n';
   }
   return text;
 }

@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "fairlead/routing/configurator_rule.h"
 #include "fairlead/url/url.h"
 #include "fairlead/url/url_parts.h"
 
@@ -30,8 +31,11 @@ class Configurator {
   // kInvalidArgument names the url (without its password), what is wrong with it and how to mend it: another
   // protocol, no host, no service, a priority that is no 32-bit integer.
   static absl::StatusOr<Configurator> Create(UrlParts url);
+  // The same of a document's rule. It never sets what a document may not change (kNotFromDocuments).
+  static absl::StatusOr<Configurator> Create(ConfiguratorRule rule);
 
   const UrlParts& url() const { return url_; }  // as given
+  const ConfiguratorMatch* match() const { return match_.get(); }  // nullptr when there is none
   std::int32_t priority() const { return priority_; }
   bool enabled() const { return enabled_; }
 
@@ -57,6 +61,7 @@ class Configurator {
   std::string service_key_;
   std::vector<std::pair<std::string, std::string>>
       conditions_;  // parameter of the target and its value, never `*`
+  std::shared_ptr<const ConfiguratorMatch> match_;
   UrlParts::Params settings_;
 };
 
@@ -66,7 +71,7 @@ class Configurator {
 // A url is always configured from the original: `effective = list.Apply(MergeConsumer(provider, consumer))`,
 // never from an earlier effective url, so that a deleted rule leaves nothing behind. Several sources are
 // applied one after the other, the later one wins: the registry's, the application's document, the service's
-// document.
+// document (InTurn).
 //
 // Order within a list: host text ascending (so 0.0.0.0 comes before named hosts, which win; 10.0.0.10 before
 // 10.0.0.2), then `priority` ascending (so the larger wins), then as given.
@@ -88,7 +93,7 @@ class Configurator {
 //                group and version does not apply to a service that has them.
 //   conditions   unless configVersion begins with v3.0: every `~key`, and `application` and `side`, is `*` or
 //   equal
-//                to the target's parameter.
+//                to the target's parameter. With it: the `match` of a document's item holds, if there is one.
 // Everything is then set but category, check, dynamic, enabled, group, version, application, side,
 // configVersion, compatible_config, interfaces and the conditions. As in Dubbo this includes priority and
 // providerAddresses, which mean nothing in a target; unlike in Dubbo it does not include `interface=*`, which
@@ -109,6 +114,13 @@ class Configurators {
   static Configurators FromParts(std::vector<UrlParts> urls, std::string_view local_address,
                                  std::vector<absl::Status>* rejected = nullptr,
                                  std::vector<std::string>* idle = nullptr);
+  // From one document. None for a document without rules, which so takes back what an earlier one has set.
+  static Configurators FromRules(std::vector<ConfiguratorRule> rules, std::string_view local_address,
+                                 std::vector<absl::Status>* rejected = nullptr,
+                                 std::vector<std::string>* idle = nullptr);
+  // Several sources as one list, the first of `sources` applied first, each in the order it has.
+  // REQUIRES: all made for one `local_address`
+  static Configurators InTurn(std::span<const Configurators> sources);
 
   // Says what was expected of a setting's value when it cannot be used; empty when it can.
   using SettingCheck = std::function<std::string(std::string_view key, std::string_view value)>;
@@ -134,6 +146,9 @@ class Configurators {
 
  private:
   struct State;
+  template <class Given>
+  static Configurators Read(std::vector<Given> given, std::string_view local_address,
+                            std::vector<absl::Status>* rejected, std::vector<std::string>* idle);
   std::shared_ptr<const State> state_;
 };
 
