@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "fairlead/directory/configurator.h"
+#include "fairlead/routing/address_match.h"
+#include "fairlead/routing/yaml/configurator_document.h"
 #include "fairlead/url/url_parts.h"
 #include "runner.h"
 
@@ -92,6 +94,60 @@ Outcome RegistryOrder(const Case& c) {
   return outcome;
 }
 
+Json FullStrings(const ConfiguratorDocument& document) {
+  Json urls = Json::array();
+  for (const ConfiguratorRule& rule : document.rules) urls.push_back(rule.url.ToFullString());
+  return urls;
+}
+
+// A document that Dubbo's parser throws at is one that Fairlead names; the class of the exception is not compared.
+Outcome Document(const Case& c) {
+  const absl::StatusOr<ConfiguratorDocument> document = ParseConfiguratorDocument(c.in.at("yaml").get<std::string>(), c.compat);
+  if (!document.ok()) return {c.out.contains("error"), Json{{"error", std::string(document.status().message())}}};
+  const Configurators configurators = Configurators::FromRules(document->rules, kLocalAddress);
+  Json got = {{"urls", FullStrings(*document)}, {"applied", Json::array()}};
+  for (const Json& text : c.in.at("apply_to")) {
+    const UrlParts target = ParseUrl(text);
+    got["applied"].push_back(configurators.CheckTarget(target).ok() ? configurators.Apply(target).ToFullString()
+                                                                    : "!error NullPointerException");
+  }
+  const bool passed = got == c.out;
+  return {passed, std::move(got)};
+}
+
+Json RegistryDocument(const Case& c) {
+  const absl::StatusOr<ConfiguratorDocument> document = ParseConfiguratorDocument(c.in.get<std::string>(), c.compat);
+  return document.ok() ? FullStrings(*document) : Json(std::string(document.status().message()));
+}
+
+Outcome RoutingDocument(const Case& c) {
+  const absl::StatusOr<ConfiguratorDocument> document = ParseConfiguratorDocument(c.in.at("yaml").get<std::string>(), c.compat);
+  if (!document.ok()) {
+    return {c.out.is_object() && c.out.contains("error"), Json{{"error", std::string(document.status().message())}}};
+  }
+  Json got = Json::array();
+  if (c.in.contains("url")) {
+    got = ToJson(Configurators::FromRules(document->rules, kLocalAddress).Apply(ParseUrl(c.in.at("url"))).params);
+  } else {
+    for (const ConfiguratorRule& rule : document->rules) {
+      got.push_back(ToJson(rule.url.params));
+      got.back()["address"] = rule.url.Address();
+      got.back()["interface"] = rule.url.ServiceInterface();
+    }
+  }
+  const bool passed = got == c.out;
+  return {passed, std::move(got)};
+}
+
+Json RoutingAddressMatch(const Case& c) {
+  AddressMatch::Kinds kinds;
+  for (const auto& [name, kind] : {std::pair("cird", &kinds.cird), {"wildcard", &kinds.wildcard}, {"exact", &kinds.exact}}) {
+    if (c.in.at("match").contains(name)) *kind = c.in.at("match").at(name).get<std::string>();
+  }
+  const Json& address = c.in.at("value");
+  return address.is_string() && AddressMatch(kinds, c.compat).Matches(address.get<std::string>());
+}
+
 Json RoutingOverride(const Case& c) {
   const Configurators configurators = MakeConfigurators(ParseUrls(c.in.at("configurators")));
   return ToJson(configurators.Apply(ParseUrl(c.in.at("url"))).params);
@@ -103,6 +159,10 @@ void RegisterConfiguratorKinds(KindTable& kinds) {
   kinds.Add("override", JudgedKind(Override));
   kinds.Add("registry.configurator_apply", ExactKind(RegistryApply));
   kinds.Add("registry.configurator_order", JudgedKind(RegistryOrder));
+  kinds.Add("configurators_yaml", JudgedKind(Document));
+  kinds.Add("registry.config_rule_to_override_urls", ExactKind(RegistryDocument));
+  kinds.Add("routing.addrmatch", ExactKind(RoutingAddressMatch));
+  kinds.Add("routing.config_yaml", JudgedKind(RoutingDocument));
   kinds.Add("routing.override", ExactKind(RoutingOverride));
 }
 
