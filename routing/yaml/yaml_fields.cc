@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "fairlead/base/strings.h"
+#include "fairlead/url/redact.h"
 
 namespace fairlead {
 
@@ -59,7 +60,7 @@ void YamlFields::RemarkUnknown(std::vector<YamlRemark>* remarks) const {
   for (std::size_t i = 0; i < asked_.size(); ++i) {
     if (asked_[i]) continue;
     const YamlValue& key = map_->entries()[i].first;
-    remarks->push_back({key.mark(), absl::StrCat("the field ", Shortened(key.JavaText(), 80), " of ", what_,
+    remarks->push_back({key.mark(), absl::StrCat("the field ", Shortened(Redacted(key.JavaText()), 80), " of ", what_,
                                                  " is unknown and changes nothing")});
   }
 }

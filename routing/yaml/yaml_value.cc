@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "fairlead/base/strings.h"
+#include "fairlead/url/redact.h"
 #include "fairlead/url/typed.h"
 
 namespace fairlead {
@@ -198,7 +199,7 @@ std::string YamlValue::Description() const {
     case Kind::kTimestamp:
       return absl::StrCat("the date ", Shortened(scalar_, 40));
     case Kind::kText:
-      return absl::StrCat("the text \"", Shortened(scalar_, 80), "\"");
+      return absl::StrCat("the text \"", Shortened(Redacted(scalar_), 80), "\"");  // it may be a url with a password
     case Kind::kList:
       return "a list";
     case Kind::kMap:

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -169,6 +171,45 @@ TEST(ConfiguratorDocumentTest, RemarksWhatDoesNotDoWhatItsAuthorMayThink) {
   EXPECT_THAT(Remarks("key: s\nconfigs:\n- {side: consumer, parameters: {x: 'a&b', router: y, side: z}}\n"),
               ElementsAre(HasSubstr("the value of x ends at the first &"), HasSubstr("router is never set"),
                           HasSubstr("side is never set")));
+}
+
+// Whatever a console stores, it is read or refused; errors are for people.
+TEST(ConfiguratorDocumentTest, BrokenDocumentsAreReadOrRefused) {
+  const std::vector<std::string> whole = {
+      "configVersion: v3.0\nscope: application\nkey: g/s.A:1.0\nenabled: true\nconfigs:\n- side: consumer\n  addresses: "
+      "['0.0.0.0', \"10.0.0.1:20880\"]\n  services: [\"*\"]\n  type: weight\n  parameters: {x: 1, 'y': [a]}\n  match:\n"
+      "    address: {cird: 10.0.0.0/24}\n    service: {oneof: [{regex: 's.*'}]}\n    param: [{key: a, value: {exact: b}}]\n",
+      "[\"override://u:p@10.0.0.1:20880/s.A?category=configurators&~x=1&y=2\", \"absent://0.0.0.0/*?a=b\"]"};
+  constexpr std::string_view kPieces[] = {"\n", "- ", ": ", "[", "]", "{", "}", "\"", "'", "&", "*", "?", "/", ":", "null",
+                                          "\t", "#", "%", "\xff", "99999999999"};
+  std::mt19937 random(7);
+  int read = 0, refused = 0;
+  for (int i = 0; i < 4000; ++i) {
+    std::string text = whole[random() % whole.size()];
+    for (unsigned edits = 1 + random() % 3; edits > 0; --edits) {
+      const std::size_t at = random() % text.size();
+      if (random() % 2 == 0) {
+        text.erase(at, 1 + random() % 6);
+      } else {
+        text.insert(at, kPieces[random() % std::size(kPieces)]);
+      }
+      if (text.empty()) text = "x";
+    }
+    const absl::StatusOr<ConfiguratorDocument> document = ParseConfiguratorDocument(text, Compat::kStrict);
+    if (document.ok()) {
+      ++read;
+      for (const ConfiguratorRule& rule : document->rules) {
+        if (rule.match != nullptr) rule.match->Matches("10.0.0.1", rule.url);
+      }
+    } else {
+      ++refused;
+      EXPECT_EQ(document.status().code(), absl::StatusCode::kInvalidArgument) << text;
+      EXPECT_FALSE(document.status().message().empty());
+      EXPECT_EQ(document.status().message().find("://u:p@"), absl::string_view::npos) << "a password: " << document.status();
+    }
+  }
+  EXPECT_GT(read, 500);
+  EXPECT_GT(refused, 500);
 }
 
 constexpr std::string_view kMatchHead =
