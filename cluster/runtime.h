@@ -76,9 +76,9 @@ class Registration {
 //
 // Registry texts are urls, `zookeeper://10.0.0.1:2181?backup=10.0.0.2:2181`; the same address and group is
 // one session however often it is named. Of its parameters each call obeys those that are about calls, as its own
-// url has them: `check`, `timeout`, `accepts`, `simplified`, `enable-empty-protection` and `protect-max-age` (milliseconds;
-// see Directory); what is about the session (`session`, `retry.period` ...)
-// holds as the first url has it.
+// url has them: `check`, `timeout`, `accepts`, `simplified`, `register` (false: nothing is stored there), `subscribe`
+// (false: Refer is kFailedPrecondition), `enable-empty-protection` and `protect-max-age` (milliseconds; see Directory);
+// what is about the session (`session`, `retry.period` ...) holds as the first url has it.
 //
 // List cache: what consumers were told of a service is kept in a file, in the format of Dubbo, which may read it and
 // whose own is read. When the registry does not answer within `file.wait` (2 000 ms), consumers go by that file: Refer

@@ -33,7 +33,7 @@ bool Checks(const Url& url, const RegistryCallOptions& call) {
 void RegistrationTable::Register(const Url& url, const RegistryCallOptions& call, Done done) {
   absl::StatusOr<RegistryKey> key = RegistryKeyOf(url.parts());
   if (!key.ok()) return env_.PostAnswer(std::move(done), key.status());
-  if (!url.BoolParam("register", true) || url.BoolParam("isExtra", false) || key->service == "*" ||
+  if (!call.registers || !url.BoolParam("register", true) || url.BoolParam("isExtra", false) || key->service == "*" ||
       !call.Accepts(url.protocol())) {
     return env_.PostAnswer(std::move(done), absl::OkStatus());
   }

@@ -56,6 +56,8 @@ absl::StatusOr<RegistryOptions> RegistryOptions::Parse(const Url& registry) {
     options.burst = BurstWindow::Limits::Fixed(window);
   }
   options.check = registry.BoolParam("check", true);
+  options.registers = registry.BoolParam("register", true);
+  options.subscribes = registry.BoolParam("subscribe", true);
   options.simplified = registry.BoolParam("simplified", false);
   if (const std::string_view accepts = registry.Param("accepts"); !accepts.empty()) {
     for (const std::string_view element : SplitCommaList(accepts)) options.accepts.emplace_back(element);

@@ -38,6 +38,12 @@ void SubscriptionTable::Subscribe(const Url& consumer, const RegistryCallOptions
                                                               : ": expected a service interface as path or "
                                                                 "`interface` parameter")));
   }
+  if (!call.subscribes) {
+    return env_.PostAnswer(std::move(first_notified),
+                           absl::FailedPreconditionError(absl::StrCat(
+                               "registry ", env_.options.address, " has subscribe=false, so nothing is subscribed; "
+                               "take the parameter out, or use another registry for ", consumer.ToString())));
+  }
   std::unique_ptr<Interest>& place = interests_[consumer];
   const bool fresh = place == nullptr;
   if (fresh) place = std::make_unique<Interest>(Interest{consumer, service == kAllServices, {}, {}});
@@ -299,10 +305,7 @@ void SubscriptionTable::UseCache(Heard& heard, std::optional<Category> only) {
     return;
   }
   if (!heard.subscription.UseCached(env_.cache->Find(heard.subscription.consumer()), only)) return;
-  env_.context.log->Warn("FL-1-10", heard.subscription.consumer().ServiceKey(),
-                         absl::StrCat("registry ", env_.options.address, " has not answered",
-                                      env_.last_error.ok() ? "" : absl::StrCat(" (", env_.last_error.ToString(), ")"),
-                                      "; until it does, the lists in ", env_.cache->origin(), " are used"));
+  env_.SaysCacheIsUsed(heard.subscription.consumer().ServiceKey(), env_.cache->origin());
 }
 
 void SubscriptionTable::OnCacheLoaded() {

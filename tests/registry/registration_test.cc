@@ -95,6 +95,18 @@ TEST_F(RegistrationTest, SomeUrlsAreNotForTheRegistry) {
   EXPECT_EQ(registry_->status().registered, 0u);
 }
 
+TEST_F(RegistrationTest, NothingIsStoredInARegistryThatIsOnlyReadFrom) {
+  Open("fake://h:1?register=false").Register(U(kProvider), Into(first_));
+  Run();
+  EXPECT_TRUE(first_ && first_->ok());
+  EXPECT_THAT(Log(), IsEmpty());
+  EXPECT_EQ(registry_->status().registered, 0u);
+  // Another url of the same registry may say otherwise.
+  registry_->Register(U(kProvider), RegistryCallOptions(), nullptr);
+  Run();
+  EXPECT_EQ(Log().size(), 1u);
+}
+
 TEST_F(RegistrationTest, ACheckedFailureIsToldAndEndsTheWish) {
   Open().Register(U(kProvider), Into(first_));
   Answer(Operation::kPut, absl::PermissionDeniedError("no auth"));

@@ -567,6 +567,46 @@ TEST_F(SubscriptionTest, RefusesWhatCannotBe) {
   EXPECT_EQ(registry_->status().subscriptions, 0u);
 }
 
+TEST_F(SubscriptionTest, NothingIsSubscribedInARegistryThatIsOnlyRegisteredTo) {
+  Open("fake://h:1?check=false&subscribe=false");
+  Subscribe(kAll, &first_);
+  EXPECT_TRUE(first_ && absl::IsFailedPrecondition(*first_)) << "said, although nobody checks: it will never be";
+  EXPECT_THAT(first_->ToString(), AllOf(HasSubstr("fake://h:1"), HasSubstr("subscribe=false"), HasSubstr("a.B")));
+  EXPECT_THAT(backend_->watches, IsEmpty());
+  EXPECT_EQ(registry_->status().subscriptions, 0u);
+}
+
+// A rule event that comes before its subscriber, or anything else that was known: subscribing replays what is.
+TEST_F(SubscriptionTest, WhoSubscribesAfterALookupOrAnEventHearsWhatIsOnce) {
+  Open();
+  Subscribe(kAll);
+  for (const Category category : {kProviders, Category::kConfigurators, Category::kRouters}) {
+    Push("a.B", category, category == kProviders ? std::vector<std::string>{P("p1")} : std::vector<std::string>{});
+  }
+  Push("a.B", Category::kConfigurators, {"override://0.0.0.0/a.B?category=configurators&timeout=7"});
+  registry_->Lookup(U(kConsumer), [](const auto&) {});
+  Run();
+  backend_->AnswerRead({1, {}, false, {P("p1")}});
+  Run();
+  const auto late = Subscribe(kAll, &first_);
+  EXPECT_THAT(late->Take(), ElementsAre("a.B/providers list p1:1", "a.B/configurators list 0.0.0.0", "a.B/routers empty"));
+  EXPECT_TRUE(first_ && first_->ok());
+}
+
+TEST_F(SubscriptionTest, ListsAreServedThroughAReconnectAndThenTheNewOne) {
+  Open();
+  const auto listener = Subscribe(kConsumer);
+  Push("a.B", kProviders, {P("p1"), P("p2")});
+  backend_->Tell(Session::kSuspended);
+  Advance(std::chrono::minutes(10));
+  EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers list p1:1 p2:1")) << "nothing was taken back";
+  const auto late = Subscribe("consumer://10.0.0.9/a.B?check=false");
+  EXPECT_THAT(late->Take(), ElementsAre("a.B/providers list p1:1 p2:1")) << "a stale list is better than none";
+  backend_->Tell(Session::kReconnected);
+  Push("a.B", kProviders, {P("p1"), P("p2"), P("p3")});
+  EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers list p1:1 p2:1 p3:1"));
+}
+
 TEST_F(SubscriptionTest, NoKnownCategoryIsAnsweredAtOnce) {
   Open();
   Subscribe("consumer://h/a.B?category=nonsense", &first_);
