@@ -61,6 +61,13 @@ std::string ApplicationIn(const std::string& text) {
   return parts.ok() ? std::string(parts->Param("application")) : std::string();
 }
 
+// OK when `directory` has a provider that is up; else what its picks say, with the remedy.
+absl::Status ProviderExpected(const Directory& directory) {
+  if (directory.Stats().valid > 0) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(directory.Select({}).status().message(),
+                                             "; leave check=true out of the consumer's url to start without a provider"));
+}
+
 using Referred = absl::AnyInvocable<void(absl::StatusOr<std::shared_ptr<Directory>>)>;
 
 }  // namespace
@@ -150,11 +157,13 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     }
     failback.Subscribe(*consumer, call, directory,
                        [handle = std::move(handle), timeout = call.timeout,
+                        wants_provider = consumer->BoolParam(names::kCheck, false),
                         done = std::move(done)](absl::Status status) mutable {
                          if (!status.ok()) return done(std::move(status));
                          Directory& ready = *handle;
-                         ready.AwaitReady(timeout, [handle = std::move(handle),
+                         ready.AwaitReady(timeout, [handle = std::move(handle), wants_provider,
                                                     done = std::move(done)](absl::Status last) mutable {
+                           if (last.ok() && wants_provider) last = ProviderExpected(*handle);
                            if (!last.ok()) return done(std::move(last));
                            done(std::move(handle));
                          });

@@ -99,7 +99,8 @@ class Runtime {
   // Subscribes and waits for the first list. `consumer` is a url like
   // `consumer://10.0.0.7/com.acme.Orders?version=1.0.0&loadbalance=roundrobin`. With check=true (default) an
   // unreachable registry is kUnavailable, naming address and time, after the registry's `timeout` (5 000 ms);
-  // with check=false it returns at once and heals by itself. Registers a consumer node unless register=false.
+  // with check=false it returns at once and heals by itself. A consumer's url in which check=true is written also wants
+  // a provider that is up in the first list, else it is kUnavailable, saying why there is none. Registers a consumer node unless register=false.
   // A parameter whose value cannot be read has its default, which is logged (FL-4-2) and shown by Explain; of a
   // registry url's numbers it is kInvalidArgument.
   // Needs the executor to run: with a host's own loop, on another thread, or it waits for ever. In the child of a
