@@ -5,6 +5,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -54,6 +55,7 @@ struct ZkReply {
   std::vector<std::string> names{};   // Children
   std::optional<std::string> data{};  // Data; nullopt: the node holds none
   std::int64_t owner = 0;             // Exists: the session of an ephemeral node, else 0
+  std::size_t limit = 0;              // kBadArgument: the bytes that the request has more than
 };
 
 // The library's text for its code, for example "no node".

@@ -22,9 +22,12 @@ absl::StatusOr<std::string> ServerText(std::string_view address) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (host.empty() || split->port <= 0 || split->port > 65535 ||
       host.find_first_of(" /?#@") != std::string_view::npos) {
-    return absl::InvalidArgumentError(absl::StrCat("ZooKeeper server \"",
-                                                   ToAbsl(address.substr(address.rfind('@') + 1)),
-                                                   "\": expected host:port with a port of 1 to 65535"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("ZooKeeper server \"", ToAbsl(address.substr(address.rfind('@') + 1)),
+                     "\": expected host:port with a port of 1 to 65535",
+                     address.find('/') != std::string_view::npos
+                         ? "; a chroot is no part of an address, write group=/chroot/dubbo"
+                         : ""));
   }
   return absl::StrCat(ToAbsl(host), ":", split->port);
 }

@@ -2,54 +2,31 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+
 namespace fairlead::internal {
 namespace {
 
 using std::chrono::milliseconds;
 
-// Half of what a server accepts by default (jute.maxbuffer, 1 MB).
-constexpr std::size_t kMostRequestBytes = 512 * 1024;
+// A server accepts 1 048 575 bytes by default (jute.maxbuffer), and Replace says the path twice.
+constexpr std::size_t kMostPathBytes = 500 * 1000;
 constexpr std::size_t kMostWatchedBytes = 700 * 1000;
 constexpr std::size_t kBytesPerWatch = 4;  // the length before each path
+// Nobody sets a server's limit lower than this.
+constexpr std::size_t kLargePathBytes = 64 * 1000;
+constexpr milliseconds kShortLife{500};
+constexpr int kShortLives = 2;
 
 constexpr milliseconds kStopLimit{1000};
 constexpr int kPatience = 2;  // sessions spent looking for a server before the handle is replaced
 
 }  // namespace
-
-absl::Status ZkStatus(const ZkReply& reply, const std::string& subject) {
-  const auto text = [&](std::string_view ours) {
-    return absl::StrCat("ZooKeeper, ", subject, ": ",
-                        reply.number != 0 ? ZkErrorText(reply.number) : std::string(ours));
-  };
-  switch (reply.code) {
-    case ZkCode::kOk:
-      return absl::OkStatus();
-    case ZkCode::kNoNode:
-      return absl::NotFoundError(text("no node"));
-    case ZkCode::kNodeExists:
-      return absl::AlreadyExistsError(text("node exists"));
-    case ZkCode::kNotEmpty:
-      return absl::FailedPreconditionError(text("the node has children"));
-    case ZkCode::kNoAuth:
-      return absl::PermissionDeniedError(absl::StrCat(text("not authorised"),
-                                                      "; the ACL does not allow it, see the ",
-                                                      "user and password of the registry url"));
-    case ZkCode::kBadArgument:
-      return absl::InvalidArgumentError(
-          text(absl::StrCat("the request is larger than ", kMostRequestBytes, " bytes")));
-    case ZkCode::kLost:
-      return absl::UnavailableError(text("not connected"));
-    case ZkCode::kFailed:
-      return absl::UnavailableError(text("failed"));
-  }
-  return absl::InternalError(text("unknown answer"));
-}
 
 ZkSession::ZkSession(ZkOptions options, const RegistryContext& context)
     : options_(std::move(options)),
@@ -59,7 +36,8 @@ ZkSession::ZkSession(ZkOptions options, const RegistryContext& context)
       helpers_(std::make_shared<ZkHelpers>(gate_)),
       random_(Mix64(context.seed)),
       backoff_(milliseconds(0), milliseconds(500), milliseconds(30000)),
-      session_time_(options_.session) {}
+      session_time_(options_.session),
+      most_path_bytes_(kMostPathBytes) {}
 
 ZkSession::~ZkSession() {
   if (!CheckProcess().ok()) {
@@ -153,11 +131,12 @@ void ZkSession::OnState(std::uint64_t handle, ZkState state, const ZkSessionId& 
       OnSuspended();
       return;
     case ZkState::kAuthFailed:
-      context_.log->Error("FL-2-2", options_.address,
-                          "the server refuses user and password of the registry url");
-      [[fallthrough]];
+      refusal_ = "the server refuses user and password of the registry url";
+      context_.log->Error("FL-2-2", options_.address, refusal_);
+      OnSessionOver(refusal_);
+      return;
     case ZkState::kExpired:
-      OnSessionOver();
+      OnSessionOver("session over");
       return;
   }
 }
@@ -169,7 +148,10 @@ void ZkSession::OnConnected(const ZkSessionId& id) {
   if (has_session_ && !same) observer_->OnSession(State::kExpired, true);
   if (stopped_) return;
   const State state = same ? State::kReconnected : generation_ > 0 ? State::kNew : State::kConnected;
-  if (!same) ++generation_;
+  if (!same) {
+    ++generation_;
+    most_path_bytes_ = kMostPathBytes;  // what was suspected of a server may not hold of the next
+  }
   id_ = id;
   has_session_ = true;
   connected_ = true;
@@ -182,8 +164,12 @@ void ZkSession::OnSuspended() {
   if (!connected_) return;
   connected_ = false;
   trouble_ = "connection lost";
-  if (watched_bytes_ > kMostWatchedBytes) {
-    // With this handle each reconnect would fail on the packet of watches; another one has none to repeat.
+  const bool short_life = context_.clock->SteadyNow() - connected_at_ < kShortLife;
+  short_lives_ = short_life ? short_lives_ + 1 : 0;
+  SuspectLargeRequest();
+  if (watched_bytes_ > kMostWatchedBytes || short_lives_ >= kShortLives) {
+    // With this handle each reconnect would fail on the packet of watches; another one has none to repeat,
+    // and comes with a back-off.
     ReplaceHandle();
   } else {
     AwaitConnection();
@@ -191,10 +177,21 @@ void ZkSession::OnSuspended() {
   if (!stopped_) observer_->OnSession(State::kSuspended, false);
 }
 
-void ZkSession::OnSessionOver() {
+void ZkSession::SuspectLargeRequest() {
+  std::size_t largest = 0;
+  for (const auto& [request, pending] : pending_) largest = std::max(largest, pending.bytes);
+  if (largest < kLargePathBytes || ++losses_with_large_request_ < kShortLives) return;
+  losses_with_large_request_ = 0;
+  most_path_bytes_ = largest - 1;
+  context_.log->Warn("FL-2-8", options_.address,
+                     absl::StrCat("the connection ended twice while a path of ", largest,
+                                  " bytes was sent; paths as long are refused from now on"));
+}
+
+void ZkSession::OnSessionOver(const std::string& trouble) {
   connected_ = false;
   const bool had = std::exchange(has_session_, false);
-  trouble_ = "session over";
+  trouble_ = trouble;
   ReplaceHandle();
   if (had && !stopped_) observer_->OnSession(State::kExpired, true);
 }
@@ -286,51 +283,54 @@ void ZkSession::FinishStop(const absl::Status& status) {
   }
 }
 
-void ZkSession::Refuse(Reply reply, ZkCode code, int number) {
-  Post([reply = std::move(reply), code, number]() mutable { reply({.code = code, .number = number}); });
+void ZkSession::Refuse(Reply reply, ZkReply answer) {
+  Post([reply = std::move(reply), answer = std::move(answer)]() mutable { reply(std::move(answer)); });
 }
 
 template <class Send>
-void ZkSession::Request(std::size_t bytes, Pending pending, const Send& send) {
-  if (bytes > kMostRequestBytes) return Refuse(std::move(pending.reply), ZkCode::kBadArgument, 0);
-  if (!connected_) return Refuse(std::move(pending.reply), ZkCode::kLost, 0);
+void ZkSession::Request(const std::string& path, Pending pending, const Send& send) {
+  pending.bytes = path.size();
+  if (path.size() > most_path_bytes_) {
+    return Refuse(std::move(pending.reply), {.code = ZkCode::kBadArgument, .limit = most_path_bytes_});
+  }
+  if (!connected_) return Refuse(std::move(pending.reply), {.code = ZkCode::kLost});
   const std::uint64_t request = ++last_request_;
   if (const int error = send(*handle_, request); error != 0) {
-    return Refuse(std::move(pending.reply), ZkHandle::CodeOf(error), error);
+    return Refuse(std::move(pending.reply), {.code = ZkHandle::CodeOf(error), .number = error});
   }
   pending_.emplace(request, std::move(pending));
 }
 
 void ZkSession::Create(const std::string& path, bool ephemeral, Reply reply) {
-  Request(path.size(), {.reply = std::move(reply)},
+  Request(path, {.reply = std::move(reply)},
           [&](ZkHandle& handle, std::uint64_t request) { return handle.Create(path, ephemeral, request); });
 }
 
 void ZkSession::Delete(const std::string& path, Reply reply) {
-  Request(path.size(), {.reply = std::move(reply)},
+  Request(path, {.reply = std::move(reply)},
           [&](ZkHandle& handle, std::uint64_t request) { return handle.Delete(path, request); });
 }
 
 void ZkSession::Replace(const std::string& path, bool ephemeral, Reply reply) {
-  Request(2 * path.size(), {.reply = std::move(reply)},
+  Request(path, {.reply = std::move(reply)},
           [&](ZkHandle& handle, std::uint64_t request) { return handle.Replace(path, ephemeral, request); });
 }
 
 void ZkSession::Exists(const std::string& path, bool watch, Reply reply) {
   Pending pending{std::move(reply), watch ? Watch::kNode : Watch::kNone, path, true};
-  Request(path.size(), std::move(pending),
+  Request(path, std::move(pending),
           [&](ZkHandle& handle, std::uint64_t request) { return handle.Exists(path, watch, request); });
 }
 
 void ZkSession::Children(const std::string& path, bool watch, Reply reply) {
   Pending pending{std::move(reply), watch ? Watch::kChildren : Watch::kNone, path, false};
-  Request(path.size(), std::move(pending),
+  Request(path, std::move(pending),
           [&](ZkHandle& handle, std::uint64_t request) { return handle.Children(path, watch, request); });
 }
 
 void ZkSession::Data(const std::string& path, bool watch, Reply reply) {
   Pending pending{std::move(reply), watch ? Watch::kNode : Watch::kNone, path, false};
-  Request(path.size(), std::move(pending),
+  Request(path, std::move(pending),
           [&](ZkHandle& handle, std::uint64_t request) { return handle.Data(path, watch, request); });
 }
 
@@ -340,6 +340,8 @@ void ZkSession::OnReply(std::uint64_t handle, std::uint64_t request, ZkReply rep
   auto node = pending_.extract(request);
   if (node.empty()) return;
   CountWatch(node.mapped(), reply.code);
+  if (reply.code != ZkCode::kLost) refusal_.clear();
+  if (reply.code == ZkCode::kOk && node.mapped().bytes >= kLargePathBytes) losses_with_large_request_ = 0;
   node.mapped().reply(std::move(reply));
 }
 
@@ -386,6 +388,7 @@ std::string ZkSession::Describe() const {
                     : has_session_   ? "suspended: "
                                      : "over: ",
                     trouble_);
+    if (!refusal_.empty() && refusal_ != trouble_) absl::StrAppend(&text, "; ", refusal_);
   }
   return text;
 }

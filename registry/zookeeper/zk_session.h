@@ -26,10 +26,6 @@
 
 namespace fairlead::internal {
 
-// What a reply means to the caller of an operation; OK for kOk. `subject` says what it was about, without
-// secrets: the names of url nodes hold passwords.
-absl::Status ZkStatus(const ZkReply& reply, const std::string& subject);
-
 // A session that is always there, or being sought: handles of the library come and go beneath it, each
 // replaced when its session expired, its password was refused, or it found no server for two session times
 // (the library's own search can skip servers). A replacement for a handle whose session may still live asks
@@ -69,9 +65,9 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   const ZkSessionId& id() const { return id_; }
   std::string Describe() const;
 
-  // As of ZkHandle. A reply of kLost comes for each request that the connection did not answer. Requests
-  // above 512 KB are refused with kBadArgument: the server would drop the connection, for ever if they are
-  // repeated.
+  // As of ZkHandle. A reply of kLost comes for each request that the connection did not answer. A path of
+  // more than 500 000 bytes is refused with kBadArgument, or of less where the server seems to accept less:
+  // it would drop the connection, for ever if the request is repeated.
   void Create(const std::string& path, bool ephemeral, Reply reply);
   void Delete(const std::string& path, Reply reply);
   void Replace(const std::string& path, bool ephemeral, Reply reply);
@@ -103,13 +99,16 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
     Watch watch = Watch::kNone;
     std::string path{};
     bool looks_for_node = false;  // Exists: its watch is set on a missing node too
+    std::size_t bytes = 0;
   };
 
   void Open();
   void OnOpened(const std::shared_ptr<ZkHandle>& handle, int error);
   void OnConnected(const ZkSessionId& id);
   void OnSuspended();
-  void OnSessionOver();
+  void OnSessionOver(const std::string& trouble);
+  // Looks for what made the server end the connection.
+  void SuspectLargeRequest();
   void AwaitConnection();
   // Gives the present handle up and opens another after a back-off.
   void ReplaceHandle();
@@ -120,8 +119,8 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   void FinishStop(const absl::Status& status);
 
   template <class Send>
-  void Request(std::size_t bytes, Pending pending, const Send& send);
-  void Refuse(Reply reply, ZkCode code, int number);
+  void Request(const std::string& path, Pending pending, const Send& send);
+  void Refuse(Reply reply, ZkReply answer);
   void CountWatch(const Pending& pending, ZkCode code);
   void UncountWatch(Watch watch, const std::string& path);
 
@@ -150,7 +149,9 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   std::chrono::milliseconds session_time_;  // asked for, then negotiated
   std::uint64_t generation_ = 0;
   Clock::SteadyTime connected_at_;
+  int short_lives_ = 0;  // connections in a row that ended as soon as they stood
   std::string trouble_;  // why there is no connection, for Describe
+  std::string refusal_;  // the same, as long as the server has answered no request since
   Timer next_step_;      // the back-off, or the limit of a search
 
   std::uint64_t last_request_ = 0;
@@ -159,6 +160,8 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   // one.
   std::unordered_set<std::string> watched_;
   std::size_t watched_bytes_ = 0;
+  std::size_t most_path_bytes_;
+  int losses_with_large_request_ = 0;
 
   bool stopped_ = false;
   std::vector<Done> stop_done_;  // empty: not stopping, or stopped

@@ -97,8 +97,8 @@ TEST_F(ZkWatchesTest, DeletedAndRecreatedTreeIsSeenEachTime) {
   }
 }
 
-TEST_F(ZkWatchesTest, BurstIsToldInFewLists) {
-  constexpr int kCount = 200;
+TEST_F(ZkWatchesTest, BurstIsToldInFewListsAndNothingIsLost) {
+  constexpr int kCount = 1000;
   client_.Create(root() + "/a.B/providers");
   ZkProbe probe(address_, parameters());
   probe.Watch("a.B", kProviders);
