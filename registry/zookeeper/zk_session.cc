@@ -102,9 +102,10 @@ void ZkSession::OnOpened(const std::shared_ptr<ZkHandle>& handle, int error) {
   }
   if (error != 0) {
     handle_.reset();
-    trouble_ = error == ENOENT ? "no server name can be resolved" : std::string(std::strerror(error));
+    last_error_ = error == ENOENT ? "no server name can be resolved" : std::string(std::strerror(error));
+    trouble_ = "no client";
     context_.log->Warn("FL-2-1", options_.address,
-                       absl::StrCat("no ZooKeeper client: ", trouble_, "; trying again"));
+                       absl::StrCat("no ZooKeeper client: ", last_error_, "; trying again"));
     next_step_ = After(backoff_.Next(random_), [this] { Open(); });
     return;
   }
@@ -131,12 +132,12 @@ void ZkSession::OnState(std::uint64_t handle, ZkState state, const ZkSessionId& 
       OnSuspended();
       return;
     case ZkState::kAuthFailed:
-      refusal_ = "the server refuses user and password of the registry url";
-      context_.log->Error("FL-2-2", options_.address, refusal_);
-      OnSessionOver(refusal_);
+      last_error_ = "the server refuses user and password of the registry url";
+      context_.log->Error("FL-2-2", options_.address, last_error_);
+      OnSessionOver();
       return;
     case ZkState::kExpired:
-      OnSessionOver("session over");
+      OnSessionOver();
       return;
   }
 }
@@ -188,10 +189,10 @@ void ZkSession::SuspectLargeRequest() {
                                   " bytes was sent; paths as long are refused from now on"));
 }
 
-void ZkSession::OnSessionOver(const std::string& trouble) {
+void ZkSession::OnSessionOver() {
   connected_ = false;
   const bool had = std::exchange(has_session_, false);
-  trouble_ = trouble;
+  trouble_ = "session over";
   ReplaceHandle();
   if (had && !stopped_) observer_->OnSession(State::kExpired, true);
 }
@@ -340,7 +341,7 @@ void ZkSession::OnReply(std::uint64_t handle, std::uint64_t request, ZkReply rep
   auto node = pending_.extract(request);
   if (node.empty()) return;
   CountWatch(node.mapped(), reply.code);
-  if (reply.code != ZkCode::kLost) refusal_.clear();
+  if (reply.code != ZkCode::kLost) last_error_.clear();
   if (reply.code == ZkCode::kOk && node.mapped().bytes >= kLargePathBytes) losses_with_large_request_ = 0;
   node.mapped().reply(std::move(reply));
 }
@@ -369,7 +370,7 @@ void ZkSession::UncountWatch(Watch watch, const std::string& path) {
 
 void ZkSession::OnLog(const std::string& text) {
   if (stopped_) return;
-  if (!connected_ && opened_) trouble_ = text;
+  last_error_ = text;
   context_.log->Warn("FL-2-4", options_.address, text);
 }
 
@@ -388,7 +389,7 @@ std::string ZkSession::Describe() const {
                     : has_session_   ? "suspended: "
                                      : "over: ",
                     trouble_);
-    if (!refusal_.empty() && refusal_ != trouble_) absl::StrAppend(&text, "; ", refusal_);
+    if (!last_error_.empty()) absl::StrAppend(&text, "; last: ", last_error_);
   }
   return text;
 }

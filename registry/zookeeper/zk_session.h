@@ -106,7 +106,7 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   void OnOpened(const std::shared_ptr<ZkHandle>& handle, int error);
   void OnConnected(const ZkSessionId& id);
   void OnSuspended();
-  void OnSessionOver(const std::string& trouble);
+  void OnSessionOver();
   // Looks for what made the server end the connection.
   void SuspectLargeRequest();
   void AwaitConnection();
@@ -149,10 +149,10 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   std::chrono::milliseconds session_time_;  // asked for, then negotiated
   std::uint64_t generation_ = 0;
   Clock::SteadyTime connected_at_;
-  int short_lives_ = 0;  // connections in a row that ended as soon as they stood
-  std::string trouble_;  // why there is no connection, for Describe
-  std::string refusal_;  // the same, as long as the server has answered no request since
-  Timer next_step_;      // the back-off, or the limit of a search
+  int short_lives_ = 0;     // connections in a row that ended as soon as they stood
+  std::string trouble_;     // why there is no connection, for Describe
+  std::string last_error_;  // the last thing that failed, until a server answers a request
+  Timer next_step_;         // the back-off, or the limit of a search
 
   std::uint64_t last_request_ = 0;
   std::map<std::uint64_t, Pending> pending_;
