@@ -1,5 +1,6 @@
 #include "fairlead/registry/zookeeper/zk_options.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,8 @@ namespace fairlead::internal {
 namespace {
 
 constexpr std::int32_t kDefaultPort = 2181;
+// The library gives each attempt to connect a part of it.
+constexpr std::chrono::milliseconds kShortestSession{500};
 
 // The library splits at the last colon and resolves what is before it as it stands.
 absl::StatusOr<std::string> ServerText(std::string_view address) {
@@ -38,7 +41,7 @@ absl::StatusOr<ZkOptions> ZkOptions::Parse(const Url& registry) {
   FAIRLEAD_ASSIGN_OR_RETURN(const RegistryOptions common, RegistryOptions::Parse(registry));
   ZkOptions options;
   options.address = common.address;
-  options.session = common.session;
+  options.session = std::max(common.session, kShortestSession);
   options.burst = common.burst;
   options.root = ZkRoot(common.group);
   if (options.root != "/" && (options.root.ends_with('/') || options.root.find("//") != std::string::npos)) {

@@ -17,13 +17,13 @@ using std::chrono::milliseconds;
 // A server accepts 1 048 575 bytes by default (jute.maxbuffer), and Replace says the path twice.
 constexpr std::size_t kMostPathBytes = 500 * 1000;
 constexpr std::size_t kMostWatchedBytes = 700 * 1000;
-constexpr std::size_t kBytesPerWatch = 4;  // the length before each path
 // Nobody sets a server's limit lower than this.
 constexpr std::size_t kLargePathBytes = 64 * 1000;
 constexpr milliseconds kShortLife{500};
 constexpr int kShortLives = 2;
 
 constexpr milliseconds kStopLimit{1000};
+constexpr milliseconds kResolveEvery{10000};
 constexpr int kPatience = 2;  // sessions spent looking for a server before the handle is replaced
 
 }  // namespace
@@ -77,28 +77,36 @@ void ZkSession::Open() {
   handle_ = std::make_shared<ZkHandle>(gate_, weak_from_this());
   opened_ = false;
   early_.reset();
-  ZkHandle::Target target{options_.servers, options_.auth, options_.session, std::nullopt};
+  ZkHandle::Target target{addresses_, options_.auth, options_.session, std::nullopt};
   if (has_session_) target.resume = id_;
   trouble_ = "resolving the servers' names";
   const bool started = helpers_->Run(
-      handle_->thread_name(),
-      [handle = handle_, target = std::move(target), gate = gate_, weak = weak_from_this()]() mutable {
-        const int error = handle->Open(target);
-        gate->Post([handle = std::move(handle), error, weak]() mutable {
+      handle_->thread_name(), [handle = handle_, target = std::move(target), names = options_.servers,
+                               gate = gate_, weak = weak_from_this()]() mutable {
+        ZkAddresses found = ResolveServers(names);
+        // While the names cannot be resolved the addresses they had go on being tried.
+        if (!found.list.empty()) target.servers = found.list;
+        const int error = target.servers.empty() ? ENOENT : handle->Open(target);
+        gate->Post([handle = std::move(handle), error, found = std::move(found), weak]() mutable {
           if (const auto self = weak.lock()) {
-            self->OnOpened(handle, error);
+            self->OnOpened(handle, error, found);
           } else {
             CloseElsewhere(handle);
           }
         });
       });
-  if (!started) Post([this, handle = handle_] { OnOpened(handle, EAGAIN); });
+  if (!started) Post([this, handle = handle_] { OnOpened(handle, EAGAIN, {}); });
 }
 
-void ZkSession::OnOpened(const std::shared_ptr<ZkHandle>& handle, int error) {
+void ZkSession::OnOpened(const std::shared_ptr<ZkHandle>& handle, int error, const ZkAddresses& found) {
   if (stopped_ || handle != handle_) {
     RetireHandle(handle);
     return;
+  }
+  if (!found.list.empty()) addresses_ = found.list;
+  if (error == 0 && !found.unresolved.empty()) {
+    context_.log->Warn("FL-2-1", options_.address,
+                       absl::StrCat("cannot resolve ", found.unresolved, "; trying ", addresses_));
   }
   if (error != 0) {
     handle_.reset();
@@ -145,6 +153,7 @@ void ZkSession::OnState(std::uint64_t handle, ZkState state, const ZkSessionId& 
 void ZkSession::OnConnected(const ZkSessionId& id) {
   if (connected_) return;
   next_step_.Cancel();
+  resolve_.Cancel();
   const bool same = has_session_ && id.id == id_.id;
   if (has_session_ && !same) observer_->OnSession(State::kExpired, true);
   if (stopped_) return;
@@ -168,7 +177,7 @@ void ZkSession::OnSuspended() {
   const bool short_life = context_.clock->SteadyNow() - connected_at_ < kShortLife;
   short_lives_ = short_life ? short_lives_ + 1 : 0;
   SuspectLargeRequest();
-  if (watched_bytes_ > kMostWatchedBytes || short_lives_ >= kShortLives) {
+  if (watched_.bytes() > kMostWatchedBytes || short_lives_ >= kShortLives) {
     // With this handle each reconnect would fail on the packet of watches; another one has none to repeat,
     // and comes with a back-off.
     ReplaceHandle();
@@ -204,6 +213,28 @@ void ZkSession::AwaitConnection() {
     backoff_.Reset();  // the library paces its attempts itself
     ReplaceHandle();
   });
+  ResolveLater();
+}
+
+void ZkSession::ResolveLater() {
+  resolve_ = After(std::min(kResolveEvery, session_time_), [this] { ResolveAgain(); });
+}
+
+void ZkSession::ResolveAgain() {
+  if (connected_ || !opened_) return;
+  ResolveLater();
+  if (resolving_) return;
+  resolving_ =
+      helpers_->Run("fl-zk-names", [names = options_.servers, gate = gate_, weak = weak_from_this()] {
+        gate->Post([found = ResolveServers(names), weak] {
+          const auto self = weak.lock();
+          if (self == nullptr || self->stopped_) return;
+          self->resolving_ = false;
+          if (found.list.empty() || found.list == self->addresses_) return;
+          self->addresses_ = found.list;
+          if (!self->connected_ && self->opened_) self->ReplaceHandle();
+        });
+      });
 }
 
 void ZkSession::ReplaceHandle() {
@@ -211,8 +242,7 @@ void ZkSession::ReplaceHandle() {
   handle_.reset();
   opened_ = false;
   watches_lost_ = true;
-  watched_.clear();
-  watched_bytes_ = 0;
+  watched_.Clear();
   if (context_.clock->SteadyNow() - connected_at_ >= session_time_ && generation_ > 0) backoff_.Reset();
   next_step_ = After(backoff_.Next(random_), [this] { Open(); });
   FailPending();
@@ -254,6 +284,7 @@ void ZkSession::Stop(Done done) {
   connected_ = false;
   stop_done_.push_back(std::move(done));
   next_step_.Cancel();
+  resolve_.Cancel();
   pending_.clear();
   // One that is still being opened is closed when it is.
   if (opened_) RetireHandle(std::move(handle_));
@@ -318,19 +349,19 @@ void ZkSession::Replace(const std::string& path, bool ephemeral, Reply reply) {
 }
 
 void ZkSession::Exists(const std::string& path, bool watch, Reply reply) {
-  Pending pending{std::move(reply), watch ? Watch::kNode : Watch::kNone, path, true};
+  Pending pending{std::move(reply), watch ? std::optional(Watch::kNode) : std::nullopt, path, true};
   Request(path, std::move(pending),
           [&](ZkHandle& handle, std::uint64_t request) { return handle.Exists(path, watch, request); });
 }
 
 void ZkSession::Children(const std::string& path, bool watch, Reply reply) {
-  Pending pending{std::move(reply), watch ? Watch::kChildren : Watch::kNone, path, false};
+  Pending pending{std::move(reply), watch ? std::optional(Watch::kChildren) : std::nullopt, path, false};
   Request(path, std::move(pending),
           [&](ZkHandle& handle, std::uint64_t request) { return handle.Children(path, watch, request); });
 }
 
 void ZkSession::Data(const std::string& path, bool watch, Reply reply) {
-  Pending pending{std::move(reply), watch ? Watch::kNode : Watch::kNone, path, false};
+  Pending pending{std::move(reply), watch ? std::optional(Watch::kNode) : std::nullopt, path, false};
   Request(path, std::move(pending),
           [&](ZkHandle& handle, std::uint64_t request) { return handle.Data(path, watch, request); });
 }
@@ -340,32 +371,19 @@ void ZkSession::OnReply(std::uint64_t handle, std::uint64_t request, ZkReply rep
   handle_->Release(request);
   auto node = pending_.extract(request);
   if (node.empty()) return;
-  CountWatch(node.mapped(), reply.code);
+  Pending& pending = node.mapped();
+  const bool set = reply.code == ZkCode::kOk || (reply.code == ZkCode::kNoNode && pending.looks_for_node);
+  if (pending.watch && set) watched_.Add(*pending.watch, pending.path);
   if (reply.code != ZkCode::kLost) last_error_.clear();
-  if (reply.code == ZkCode::kOk && node.mapped().bytes >= kLargePathBytes) losses_with_large_request_ = 0;
-  node.mapped().reply(std::move(reply));
+  if (reply.code == ZkCode::kOk && pending.bytes >= kLargePathBytes) losses_with_large_request_ = 0;
+  pending.reply(std::move(reply));
 }
 
 void ZkSession::OnChange(std::uint64_t handle, ZkChange change, const std::string& path) {
   if (stopped_ || handle_ == nullptr || handle != handle_->number()) return;
-  if (change != ZkChange::kChildren) UncountWatch(Watch::kNode, path);
-  if (change == ZkChange::kChildren || change == ZkChange::kDeleted) UncountWatch(Watch::kChildren, path);
+  if (change != ZkChange::kChildren) watched_.Remove(Watch::kNode, path);
+  if (change == ZkChange::kChildren || change == ZkChange::kDeleted) watched_.Remove(Watch::kChildren, path);
   observer_->OnChange(change, path);
-}
-
-void ZkSession::CountWatch(const Pending& pending, ZkCode code) {
-  if (pending.watch == Watch::kNone) return;
-  if (code != ZkCode::kOk && !(code == ZkCode::kNoNode && pending.looks_for_node)) return;
-  const char kind = pending.watch == Watch::kNode ? 'n' : 'c';
-  if (watched_.insert(absl::StrCat(std::string(1, kind), pending.path)).second) {
-    watched_bytes_ += pending.path.size() + kBytesPerWatch;
-  }
-}
-
-void ZkSession::UncountWatch(Watch watch, const std::string& path) {
-  const char kind = watch == Watch::kNode ? 'n' : 'c';
-  if (watched_.erase(absl::StrCat(std::string(1, kind), path)) > 0)
-    watched_bytes_ -= path.size() + kBytesPerWatch;
 }
 
 void ZkSession::OnLog(const std::string& text) {

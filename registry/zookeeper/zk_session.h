@@ -10,8 +10,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -20,9 +18,11 @@
 #include "fairlead/base/executor.h"
 #include "fairlead/base/random.h"
 #include "fairlead/registry/registry_backend.h"
+#include "fairlead/registry/zookeeper/zk_addresses.h"
 #include "fairlead/registry/zookeeper/zk_handle.h"
 #include "fairlead/registry/zookeeper/zk_helpers.h"
 #include "fairlead/registry/zookeeper/zk_options.h"
+#include "fairlead/registry/zookeeper/zk_watched_paths.h"
 
 namespace fairlead::internal {
 
@@ -93,23 +93,27 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   void OnLog(const std::string& text) override;
 
  private:
-  enum class Watch : std::uint8_t { kNone, kNode, kChildren };
+  using Watch = ZkWatchedPaths::Kind;
   struct Pending {
     Reply reply;
-    Watch watch = Watch::kNone;
+    std::optional<Watch> watch{};  // to be set, on `path`
     std::string path{};
     bool looks_for_node = false;  // Exists: its watch is set on a missing node too
     std::size_t bytes = 0;
   };
 
   void Open();
-  void OnOpened(const std::shared_ptr<ZkHandle>& handle, int error);
+  // `found`: what the names came to on the way.
+  void OnOpened(const std::shared_ptr<ZkHandle>& handle, int error, const ZkAddresses& found);
   void OnConnected(const ZkSessionId& id);
   void OnSuspended();
   void OnSessionOver();
   // Looks for what made the server end the connection.
   void SuspectLargeRequest();
   void AwaitConnection();
+  // Servers may move while nobody is connected. Looks for their new addresses now and then.
+  void ResolveLater();
+  void ResolveAgain();
   // Gives the present handle up and opens another after a back-off.
   void ReplaceHandle();
   void RetireHandle(std::shared_ptr<ZkHandle> handle);
@@ -121,8 +125,6 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   template <class Send>
   void Request(const std::string& path, Pending pending, const Send& send);
   void Refuse(Reply reply, ZkReply answer);
-  void CountWatch(const Pending& pending, ZkCode code);
-  void UncountWatch(Watch watch, const std::string& path);
 
   const ZkOptions options_;
   const RegistryContext context_;
@@ -138,6 +140,10 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
     ZkSessionId id;
     std::chrono::milliseconds negotiated;
   };
+
+  std::string addresses_;   // of the servers, as last found
+  bool resolving_ = false;  // again, for an open handle
+  Timer resolve_;
 
   std::shared_ptr<ZkHandle> handle_;  // being opened, or open
   bool opened_ = false;
@@ -156,10 +162,7 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
 
   std::uint64_t last_request_ = 0;
   std::map<std::uint64_t, Pending> pending_;
-  // What the library will repeat to the server after a reconnect, in one packet; the server refuses a large
-  // one.
-  std::unordered_set<std::string> watched_;
-  std::size_t watched_bytes_ = 0;
+  ZkWatchedPaths watched_;
   std::size_t most_path_bytes_;
   int losses_with_large_request_ = 0;
 

@@ -47,7 +47,7 @@ void ZkWatches::OnConnected(bool watches_lost) {
       entry->dirty = true;
       const auto wait = session_.random().Below(static_cast<std::uint64_t>(kSpread.count()));
       entry->timer = session_.After(std::chrono::nanoseconds(static_cast<std::int64_t>(wait)),
-                                    [this, entry] { Want(entry); });
+                                    [this, again = entry] { Want(again); });
     } else if (watches_lost || entry->dirty) {
       Want(entry);
     }

@@ -17,7 +17,8 @@ namespace fairlead {
 //   group                 the root of what is stored; default dubbo, which is /dubbo. May have several parts:
 //   a/b session               ms without contact after which the server drops this client and what it
 //   registered;
-//                         default 60000. The server may shorten it, by default to 20 of its ticks (40 s)
+//                         default 60000, at least 500. The server may change it, by default to 2 to 20 of its
+//                         ticks (4 to 40 s)
 //   timeout               ms that check=true waits for a first answer; default 5000
 //   delay-notification    ms between two reads of a changing list of providers or consumers. Without it the
 //   wait
@@ -34,6 +35,9 @@ namespace fairlead {
 // Credentials are sent with the scheme `digest`, and what is created with them is for that user only. They
 // cross the network in clear, as everything does: the client library that Debian ships speaks neither TLS nor
 // SASL. Where that matters, connect to a local stunnel that wraps the connection.
+//
+// Names are resolved when a connection is sought and every 10 s until there is one; addresses that are known
+// stay in use while the name service is down.
 //
 // A server that is down, a name that does not resolve, refused credentials and an expired session are retried
 // for ever (0.5 to 30 s, with jitter). A connection on which nothing comes for two thirds of the session is

@@ -43,6 +43,8 @@ TEST(ZkOptionsTest, RootSessionAndWindow) {
   EXPECT_EQ(options->session, milliseconds(4000));
   EXPECT_EQ(options->burst.first, milliseconds(5000));
   EXPECT_EQ(Parse("zookeeper://h:1?group=/")->root, "/");
+  // No connection can be made in less.
+  EXPECT_EQ(Parse("zookeeper://h:1?session=1")->session, milliseconds(500));
 }
 
 TEST(ZkOptionsTest, CredentialsOnlyInAuth) {
