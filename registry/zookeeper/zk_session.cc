@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t kMostPathBytes = 500 * 1000;
 constexpr std::size_t kMostWatchedBytes = 700 * 1000;
 // Nobody sets a server's limit lower than this.
-constexpr std::size_t kLargePathBytes = 64 * 1000;
+constexpr std::size_t kLargeBytes = 64 * 1000;
 constexpr milliseconds kShortLife{500};
 constexpr int kShortLives = 2;
 
@@ -177,7 +177,7 @@ void ZkSession::OnSuspended() {
   const bool short_life = context_.clock->SteadyNow() - connected_at_ < kShortLife;
   short_lives_ = short_life ? short_lives_ + 1 : 0;
   SuspectLargeRequest();
-  if (watched_.bytes() > kMostWatchedBytes || short_lives_ >= kShortLives) {
+  if (watched_.bytes() > (short_lives_ < kShortLives ? kMostWatchedBytes : kLargeBytes)) {
     // With this handle each reconnect would fail on the packet of watches; another one has none to repeat,
     // and comes with a back-off.
     ReplaceHandle();
@@ -190,7 +190,7 @@ void ZkSession::OnSuspended() {
 void ZkSession::SuspectLargeRequest() {
   std::size_t largest = 0;
   for (const auto& [request, pending] : pending_) largest = std::max(largest, pending.bytes);
-  if (largest < kLargePathBytes || ++losses_with_large_request_ < kShortLives) return;
+  if (largest < kLargeBytes || ++losses_with_large_request_ < kShortLives) return;
   losses_with_large_request_ = 0;
   most_path_bytes_ = largest - 1;
   context_.log->Warn("FL-2-8", options_.address,
@@ -375,7 +375,7 @@ void ZkSession::OnReply(std::uint64_t handle, std::uint64_t request, ZkReply rep
   const bool set = reply.code == ZkCode::kOk || (reply.code == ZkCode::kNoNode && pending.looks_for_node);
   if (pending.watch && set) watched_.Add(*pending.watch, pending.path);
   if (reply.code != ZkCode::kLost) last_error_.clear();
-  if (reply.code == ZkCode::kOk && pending.bytes >= kLargePathBytes) losses_with_large_request_ = 0;
+  if (reply.code == ZkCode::kOk && pending.bytes >= kLargeBytes) losses_with_large_request_ = 0;
   pending.reply(std::move(reply));
 }
 

@@ -214,7 +214,10 @@ void ZookeeperServer::Kill() {
 }
 
 void ZookeeperServer::Freeze() {
-  if (running()) kill(process_, SIGSTOP);
+  if (!running()) return;
+  kill(process_, SIGSTOP);
+  siginfo_t stopped;
+  waitid(P_PID, static_cast<id_t>(process_), &stopped, WSTOPPED | WEXITED | WNOWAIT);
 }
 
 void ZookeeperServer::Thaw() {

@@ -39,7 +39,7 @@ class ZookeeperServer {
   void Stop();
   // SIGKILL, as by a lost machine.
   void Kill();
-  // The process hangs (SIGSTOP) with all connections open, and goes on (SIGCONT).
+  // The process hangs (SIGSTOP) with all connections open, from before Freeze returns, and goes on (SIGCONT).
   void Freeze();
   void Thaw();
   // Deletes all data, sessions too. REQUIRES: not running
