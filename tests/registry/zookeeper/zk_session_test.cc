@@ -108,8 +108,8 @@ TEST_F(ZkSessionTest, ExpiryAgainAndAgain) {
     client.Delete(PathOf("p" + std::to_string(i - 1)));
     client.Create(PathOf("p" + std::to_string(i)));
     ASSERT_TRUE(probe.AwaitList("a.B", kProviders, {"p" + std::to_string(i)}));
-    ASSERT_TRUE(probe.AwaitSession(Session::kNew));
-    EXPECT_NE(probe.session_id().session, session);
+    // By the number: the new session, too, may be suspended and resumed on a busy machine.
+    ASSERT_TRUE(Eventually([&] { return probe.session_id().session != session; })) << ::testing::PrintToString(probe.sessions());
   }
 }
 
