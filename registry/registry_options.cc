@@ -38,7 +38,9 @@ absl::StatusOr<RegistryOptions> RegistryOptions::Parse(const Url& registry) {
     absl::StrAppend(&options.address, "/", ToAbsl(registry.path()));
   }
   if (const std::string_view backup = registry.Param("backup"); !backup.empty()) {
-    absl::StrAppend(&options.address, ",", ToAbsl(backup));
+    for (const std::string_view server : SplitCommaList(backup)) {
+      absl::StrAppend(&options.address, ",", ToAbsl(server.substr(server.rfind('@') + 1)));
+    }
   }
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "timeout", 1, options.timeout));
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "session", 1, options.session));

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <future>
 #include <thread>
 
 #include "fairlead/tests/integration/zookeeper_fixture.h"

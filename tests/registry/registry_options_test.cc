@@ -61,6 +61,10 @@ TEST_F(RegistryOptionsTest, EveryKnobIsAParameter) {
   EXPECT_EQ(options.group, "g");
 }
 
+TEST_F(RegistryOptionsTest, TheAddressHasNoCredentials) {
+  EXPECT_EQ(Parse("zookeeper://u:secret@h:1?backup=a:2,u:secret@b:3")->address, "zookeeper://h:1,a:2,b:3");
+}
+
 TEST_F(RegistryOptionsTest, UnreadableValuesAreNamed) {
   for (const std::string_view bad : {"timeout=soon", "timeout=0", "session=-1", "retry.period=1.5",
                                      "delay-notification=-5", "retry.times=x", "missing.grace=99999999999"}) {
