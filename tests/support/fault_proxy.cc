@@ -299,7 +299,8 @@ class FaultProxy::Loop {
     if ((client_events & kReadable) != 0) Receive(connection, 0);
     if ((server_events & kReadable) != 0) Receive(connection, 1);
     for (std::size_t way = 0; way < 2; ++way) Deliver(connection, way);
-    if (connection.pipes[0].told && connection.pipes[1].told) return connection.End();
+    const bool first_told = connection.pipes[0].told, second_told = connection.pipes[1].told;
+    if (options_.half_close ? first_told && second_told : first_told || second_told) return connection.End();
     if (connection.pipes[0].ended && connection.pipes[1].ended && connection.Deaf()) connection.Close();
   }
 

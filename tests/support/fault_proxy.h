@@ -40,6 +40,9 @@ class FaultProxy {
     std::string target_host = "127.0.0.1";  // numeric
     std::uint16_t target_port = 0;
     std::uint64_t seed = 1;  // of the jitter
+    // May one side end its sending and go on receiving? If not, the end of one side, once it got through, ends both, also
+    // where the other would never notice: a ZooKeeper server leaves clients of its first moments alone for ever.
+    bool half_close = true;
     // Sees what was read from one side, also what is dropped then. On the proxy's thread.
     std::function<void(std::uint64_t connection, Way way, std::string_view bytes)> observer = nullptr;
   };

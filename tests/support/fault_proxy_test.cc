@@ -76,9 +76,14 @@ class FaultProxyTest : public ::testing::TestWithParam<const char*> {
     ASSERT_EQ(listen(listener_.fd(), 16), 0);
     getsockname(listener_.fd(), reinterpret_cast<sockaddr*>(&address), &size);
     target_port_ = ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);  // the same place in sockaddr_in6
+    StartProxy(true);
+  }
+
+  void StartProxy(bool half_close) {
     auto proxy = FaultProxy::Start({.host = GetParam(),
                                     .target_host = GetParam(),
                                     .target_port = target_port_,
+                                    .half_close = half_close,
                                     .observer = [this](std::uint64_t, Way way, std::string_view bytes) {
                                       const std::lock_guard lock(mutex_);
                                       (way == Way::kToServer ? seen_to_server_ : seen_to_client_) += bytes;
@@ -237,6 +242,16 @@ TEST_P(FaultProxyTest, AVanishedPeerIsSilentAndDoesNotEnd) {
   // Back again, it knows nothing of the connection.
   proxy_->Heal();
   EXPECT_EQ(client.Receive(1), "<reset>");
+}
+
+TEST_P(FaultProxyTest, WithoutHalfClosesOneEndIsTheEnd) {
+  StartProxy(false);
+  auto [client, server] = Pair();
+  client.Send("last");
+  client.Close();
+  EXPECT_EQ(server.Receive(5), "last<end>");
+  // The server keeps its side, the proxy does not.
+  EXPECT_TRUE(Eventually([&] { return proxy_->stats().open == 0; }));
 }
 
 TEST_P(FaultProxyTest, ADeadTargetIsABrokenConnection) {
