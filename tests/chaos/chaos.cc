@@ -6,6 +6,7 @@
 
 #include "fairlead/examples/args.h"
 #include "fairlead/tests/chaos/faults.h"
+#include "fairlead/tests/chaos/numbers.h"
 #include "fairlead/tests/chaos/report.h"
 #include "fairlead/tests/chaos/resources.h"
 #include "fairlead/tests/chaos/storm.h"
@@ -20,6 +21,7 @@ constexpr char kUsage[] =
     "  --rounds N   how often each failure (default 20; short: 1)\n"
     "  --kind NAME  only this failure; NAME=numbers: only the numbers\n"
     "  --out FILE   write the figures as lines of row,column,value\n";
+constexpr char kNumbers[] = "numbers";
 constexpr int kDescriptors = 8000;
 
 int Run(int argc, char** argv) {
@@ -30,7 +32,7 @@ int Run(int argc, char** argv) {
   options.rounds = args.Number("--rounds", 1, 10000).value_or(options.brief ? 1 : 20);
   options.kind = args.Option("--kind", "");
   const std::string out = args.Option("--out", "");
-  bool known = options.kind.empty();
+  bool known = options.kind.empty() || options.kind == kNumbers;
   for (const FaultKind& kind : AllFaults()) known = known || options.kind == kind.name;
   if (!known) args.Fail("--kind " + options.kind + ": unknown");
   args.Finish();
@@ -42,7 +44,8 @@ int Run(int argc, char** argv) {
               options.brief ? ", short" : "");
 
   Report report;
-  RunStorm(options, report);
+  if (options.kind != kNumbers) RunStorm(options, report);
+  if (options.kind.empty() || options.kind == kNumbers) MeasureNumbers({options.seed, options.brief}, report);
   if (!out.empty() && !report.Write(out, options.seed)) report.Failed("cannot write " + out);
   if (report.ok()) {
     std::printf("\nEvery promise was kept\n");

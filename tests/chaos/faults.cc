@@ -202,11 +202,11 @@ absl::Status Garbage(FaultRun& run) {
       "://" + mark,
       "dubbo:/" + mark,
       "unspoken://127.0.0.1:1/com.acme.Orders?interface=com.acme.Orders&" + mark,
-      "dubbo://127.0.0.1:1/com.acme.Other?interface=com.acme.Other&" + mark,
       "override://0.0.0.0/com.acme.Orders?disabled=&weight=abc&" + mark,
       "route://0.0.0.0/com.acme.Orders?rule=" + PercentEncode("a==b => c=d") + "&" + mark,
       // Can be read and is listed; nobody answers there.
-      "dubbo://127.0.0.1:1/com.acme.Orders?interface=com.acme.Orders&stamp=dead&" + mark + std::string(50000, 'y'),
+      "dubbo://127.0.0.1:1/com.acme.Orders?interface=com.acme.Orders&stamp=" + std::string(kDead) + "&" + mark +
+          std::string(50000, 'y'),
   };
   std::vector<std::string> names = {"%", "%zz", "%C3%28" + mark, "\xef\xbf\xbe" + mark, mark, "dubbo%3A" + mark};
   for (const std::string& url : urls) names.push_back(PercentEncode(url));

@@ -223,14 +223,20 @@ Identities World::Registered(ZkClient& client, std::string_view service) {
 
 Identities World::Listed(std::string_view service) const {
   Identities listed;
-  for (const Url& url : (service == kOrders ? orders_ : stock_)->List({})) {
+  for (const Url& url : Of(service)->List({})) {
     listed.insert({url.Address(), std::string(url.Param("stamp"))});
   }
   return listed;
 }
 
 bool World::DirectoriesAreRight(ZkClient& client) const {
-  return Listed(kStock) == Registered(client, kStock) && Listed(kOrders) == Registered(client, kOrders);
+  for (const char* service : {kOrders, kStock}) {
+    Identities registered = Registered(client, service);
+    const std::size_t all = registered.size();
+    std::erase_if(registered, [](const Identity& one) { return one.stamp == kDead; });
+    if (Listed(service) != registered || Of(service)->Explain({}).providers != all) return false;
+  }
+  return true;
 }
 
 bool World::NodesAreBack(ZkClient& client) const {
@@ -255,7 +261,12 @@ std::string World::Difference(ZkClient& client) const {
   std::string text;
   for (const char* service : {kOrders, kStock}) {
     const Identities registered = Registered(client, service), listed = Listed(service);
-    absl::StrAppend(&text, service, ": ", registered.size(), " registered, ", listed.size(), " listed;");
+    const PickTrace trace = Of(service)->Explain({}, PickTrace::Detail::kAll);
+    absl::StrAppend(&text, service, ": ", registered.size(), " registered, ", listed.size(), " listed, ",
+                    trace.providers, " known;");
+    for (const PickTrace::ProviderLine& line : trace.all) {
+      if (line.down || !line.removed_by.empty()) absl::StrAppend(&text, " not offered ", line.url.substr(0, 100));
+    }
     int shown = 0;
     for (const Identity& one : registered) {
       if (!listed.contains(one) && ++shown <= 3) absl::StrAppend(&text, " missing ", one.address, " ", one.stamp);

@@ -61,6 +61,9 @@ class LastLines {
   const std::shared_ptr<Lines> lines_ = std::make_shared<Lines>();
 };
 
+// The stamp of a provider that is registered and never answers, so that a directory keeps it and does not offer it.
+inline constexpr std::string_view kDead = "dead";
+
 struct Identity {
   std::string address, stamp;  // the stamp tells one life of a provider from the next
   auto operator<=>(const Identity&) const = default;
@@ -108,7 +111,7 @@ class World {
   // What the registry lists now, read by the suite itself; what the consumer's directory lists.
   static Identities Registered(ZkClient& client, std::string_view service);
   Identities Listed(std::string_view service) const;
-  // Both services, each list alike.
+  // Both services: the same number of providers, and all that can be called are in either list.
   bool DirectoriesAreRight(ZkClient& client) const;
   // All nodes of the registrar and the consumer are there, in their present sessions.
   bool NodesAreBack(ZkClient& client) const;
@@ -118,6 +121,7 @@ class World {
 
  private:
   explicit World(std::uint64_t seed) : random_(seed) {}
+  const std::shared_ptr<Directory>& Of(std::string_view service) const { return service == kOrders ? orders_ : stock_; }
   absl::Status Start(int fleet);
   std::string FleetPath(const Identity& member) const;
   void Create(ZkClient& client, const Identities& members);
