@@ -21,6 +21,7 @@ namespace {
 constexpr int kFleet = 150;
 // What may differ between two ends of a world: what libraries make once and keep.
 constexpr std::int64_t kHeapSlack = 2 << 20;
+constexpr int kRoundsToGrow = 8;
 
 struct KindResult {
   std::vector<double> right, back;  // ms from the heal to the right directory; to all nodes in the registry
@@ -40,6 +41,15 @@ class Storm {
     }
     for (std::size_t left = kinds.size(); left > 1; --left) std::swap(kinds[left - 1], kinds[random.Below(left)]);
     for (const FaultKind* kind : kinds) Suffer(round, *kind, random);
+    heap_.push_back(Resources::Now().heap_bytes);
+    std::printf("%3d  holds %.1f MB\n", round, static_cast<double>(heap_.back()) / 1e6);
+  }
+
+  // The urls of what came and went are kept for some minutes, and so are those of several rounds; not of all.
+  void CheckGrowth() {
+    if (heap_.size() < 2 * kRoundsToGrow) return;
+    const auto early = heap_.begin() + kRoundsToGrow;
+    if (heap_.back() > 2 * *std::max_element(heap_.begin(), early)) report_.Failed("memory grows from round to round");
   }
 
   void PrintTable() {
@@ -178,6 +188,7 @@ class Storm {
   World& world_;
   std::unique_ptr<ZkClient> client_;
   const Resources calm_;
+  std::vector<std::int64_t> heap_;  // after each round
   std::map<std::string_view, KindResult> results_;
 };
 
@@ -191,6 +202,7 @@ Resources AfterAWorld(const StormOptions& options, Report& report, bool with_sto
   if (with_storm) {
     Storm storm(options, report, **world);
     for (int round = 1; round <= options.rounds; ++round) storm.Round(round);
+    storm.CheckGrowth();
     storm.PrintTable();
   }
   *world = nullptr;
