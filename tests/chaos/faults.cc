@@ -188,6 +188,38 @@ absl::Status DeleteTree(FaultRun& run) {
   return absl::OkStatus();
 }
 
+// --- two at once
+
+absl::Status TwoAtOnce(FaultRun& run) {
+  World& world = run.world;
+  FaultProxy& link = *world.consumer_link().proxy;
+  const auto heal = [&] {
+    link.Heal();
+    run.healed = SteadyClock::now();
+    world.Mark(*world.Client());
+    return absl::OkStatus();
+  };
+  switch (run.random.Below(4)) {
+    case 0:  // what the consumer watches goes and comes back behind its back
+      link.SetLink(Way::kToClient, {.fate = run.random.Below(2) == 0 ? Fate::kHold : Fate::kDrop});
+      FAIRLEAD_RETURN_IF_ERROR(DeleteTree(run));
+      return heal();
+    case 1:  // the server that comes back is another one, later than the providers know it
+      link.Refuse();
+      link.Cut();
+      FAIRLEAD_RETURN_IF_ERROR(Wipe(run));
+      Wait(run.Between(0, kSessionMs));
+      return heal();
+    case 2:  // the server dies while nobody hears of it
+      link.Vanish();
+      FAIRLEAD_RETURN_IF_ERROR(Kill(run));
+      return heal();
+    default:
+      FAIRLEAD_RETURN_IF_ERROR(ExpireRegistrar(run));
+      return ExpireConsumer(run);
+  }
+}
+
 // --- what cannot be used
 
 constexpr char kGarbage[] = "garbage-of-the-suite";
@@ -294,6 +326,7 @@ constexpr std::array kFaults = {
     FaultKind{"churn", "2 000 providers come, go and restart", Churn},
     FaultKind{"provider-death", "real servers die at once, one after the other", RestartServers},
     FaultKind{"delete-tree", "lists, services or everything is deleted in the registry", DeleteTree},
+    FaultKind{"two-at-once", "the consumer cut off while the tree, the data or the server goes; both sessions", TwoAtOnce},
     FaultKind{"garbage", "nodes that no one can use, 50 kB names, binary data", Garbage, RemoveGarbage},
     FaultKind{"cache-limit", "the cache file cannot be written", CacheFileLimit},
 };
