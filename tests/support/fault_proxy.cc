@@ -146,6 +146,7 @@ class FaultProxy::Loop {
   void Vanish() {
     With([&] {
       for (Connection& connection : connections_) {
+        connection.vanished = true;
         for (Pipe& pipe : connection.pipes) pipe.GoDeaf();
       }
     });
@@ -153,9 +154,7 @@ class FaultProxy::Loop {
   void Heal() {
     With([&] {
       links_ = {};
-      for (Connection& connection : connections_) {
-        if (connection.Deaf() && (connection.pipes[0].ended || connection.pipes[1].ended)) connection.Close();
-      }
+      for (Connection& connection : connections_) connection.vanished = false;
       // The port is ours: place_ has it.
       [[maybe_unused]] const absl::Status listening = Listen();
     });
@@ -195,6 +194,7 @@ class FaultProxy::Loop {
     std::array<int, 2> fds{-1, -1};  // client, server
     std::array<Pipe, 2> pipes;       // by Way: reads fds[way], writes fds[1 - way]
     bool connecting = false;
+    bool vanished = false;
 
     bool closed() const { return fds[0] < 0; }
     bool Deaf() const { return pipes[0].deaf || pipes[1].deaf; }
@@ -301,7 +301,12 @@ class FaultProxy::Loop {
     for (std::size_t way = 0; way < 2; ++way) Deliver(connection, way);
     const bool first_told = connection.pipes[0].told, second_told = connection.pipes[1].told;
     if (options_.half_close ? first_told && second_told : first_told || second_told) return connection.End();
-    if (connection.pipes[0].ended && connection.pipes[1].ended && connection.Deaf()) connection.Close();
+    if (!connection.Deaf()) return;
+    // A deaf connection hears of no end. But when the network is whole again, TCP repeats that end until the other side
+    // has it.
+    const bool whole = !connection.vanished && link(0).fate == Fate::kPass && link(1).fate == Fate::kPass;
+    const bool first_ended = connection.pipes[0].ended, second_ended = connection.pipes[1].ended;
+    if (whole ? first_ended || second_ended : first_ended && second_ended) connection.Close();
   }
 
   void Receive(Connection& connection, std::size_t way) {

@@ -68,8 +68,8 @@ class FaultProxy {
   // The peer of every connection of this moment vanishes: no byte comes through any more, neither way, and no end. New
   // connections are as good as ever.
   void Vanish();
-  // Passes everything on at full speed and accepts clients. What was held is delivered; connections that are deaf, and of
-  // which one side has gone, end with a reset, as when a vanished peer is back and does not know them.
+  // Passes everything on at full speed and accepts clients. What was held is delivered; deaf connections end with a reset
+  // once one side has gone.
   void Heal();
 
   Stats stats() const;

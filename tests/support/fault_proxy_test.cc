@@ -207,6 +207,8 @@ TEST_P(FaultProxyTest, WhatIsDroppedNeverComesAndMakesDeaf) {
   EXPECT_EQ(server.Receive(1, milliseconds(50)), "<nothing>");
   server.Send("the other way is open");
   EXPECT_EQ(client.Receive(21), "the other way is open");
+  client.Close();
+  EXPECT_EQ(server.Receive(1), "<reset>");
 }
 
 TEST_P(FaultProxyTest, ACutResetsBothSides) {
