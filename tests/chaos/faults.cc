@@ -278,11 +278,29 @@ void RemoveGarbage(World& world) {
   }
 }
 
-// The list cache's file cannot grow beyond a part of its size.
+// Does the list cache's file have all that the consumer's directory lists?
+bool CacheIsWritten(const World& world) {
+  const std::string text = FileText(world.cache_file());
+  for (const Identity& one : world.Listed(kOrders)) {
+    if (text.find("stamp\\=" + one.stamp) == std::string::npos) return false;
+  }
+  return true;
+}
+
+// The file cannot grow beyond a part of its size.
 absl::Status CacheFileLimit(FaultRun& run) {
   const std::string path = run.world.cache_file();
   const auto client = run.world.Client();
-  const std::string before = FileText(path);
+  // Writes of earlier changes are over when the file is complete and stays so for longer than it takes to write it.
+  std::string before;
+  auto since = SteadyClock::now();
+  const auto quiet = [&] {
+    std::string text = FileText(path);
+    if (text != before || !CacheIsWritten(run.world)) since = SteadyClock::now();
+    before = std::move(text);
+    return SteadyClock::now() - since > milliseconds(500);
+  };
+  if (!TimeUntil(quiet, since)) return absl::DeadlineExceededError("the cache file is not complete");
   rlimit limit{};
   getrlimit(RLIMIT_FSIZE, &limit);
   const rlimit little{4096, limit.rlim_max};
@@ -297,15 +315,7 @@ absl::Status CacheFileLimit(FaultRun& run) {
   run.healed = SteadyClock::now();
   if (during != before) return absl::DataLossError("a file that could not be written replaced the good one");
   run.world.Mark(*client);
-  const auto written = TimeUntil(
-      [&] {
-        const std::string text = FileText(path);
-        for (const Identity& one : run.world.Listed(kOrders)) {
-          if (text.find("stamp\\=" + one.stamp) == std::string::npos) return false;
-        }
-        return true;
-      },
-      run.healed);
+  const auto written = TimeUntil([&] { return CacheIsWritten(run.world); }, run.healed);
   return written ? absl::OkStatus() : absl::DeadlineExceededError("the cache file was not written again");
 }
 

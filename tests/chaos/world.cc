@@ -22,6 +22,8 @@ using std::chrono::milliseconds;
 constexpr int kCallers = 8;
 constexpr std::size_t kKeptLines = 40;
 constexpr std::string_view kStamp = "stamp=";
+// There are a hundred of them in a garbage round, and they say nothing about anything else.
+constexpr std::string_view kSkippedChild = "FL-1-2";
 
 // The suite's own reading of a url, so that the library's parser is not its own judge. nullopt: none of the suite's.
 std::optional<Identity> IdentityOf(const std::string& node) {
@@ -70,6 +72,7 @@ std::string RegistryLink::Url(const std::string& parameters) const {
 
 LogSink LastLines::sink() const {
   return [lines = lines_](const LogRecord& record) {
+    if (record.code == kSkippedChild) return;
     const std::lock_guard lock(lines->mutex);
     if (lines->last.size() == kKeptLines) lines->last.pop_front();
     lines->last.push_back(absl::StrCat(ToAbsl(record.code), " ", ToAbsl(record.subject), ": ",
@@ -291,7 +294,10 @@ std::string World::Difference(ZkClient& client) const {
 std::string World::Explain() const {
   std::string text;
   for (const auto& directory : {orders_, stock_}) {
-    if (directory != nullptr) text += directory->Explain({}).ToString();
+    if (directory == nullptr) continue;
+    PickTrace trace = directory->Explain({});
+    trace.skipped.resize(std::min<std::size_t>(trace.skipped.size(), 3));
+    text += trace.ToString();
   }
   return text;
 }
