@@ -104,12 +104,13 @@ absl::Status World::Start(int fleet) {
                                                          .seed = random_.Next(),
                                                          .log = log_.sink(),
                                                          .local_address = "127.0.0.1"}));
+  // Without the periodic look, which would hide that an event was lost.
   for (const auto& server : servers_) {
     for (const char* service : {kOrders, kStock}) {
       const Identity own{absl::StrCat("127.0.0.1:", server->port()), "server"};
       FAIRLEAD_ASSIGN_OR_RETURN(
           registrations_.emplace_back(),
-          registrar_->Register(registrar_link_.Url("file-cache=false&retry.period=500&resync.period=2000"),
+          registrar_->Register(registrar_link_.Url("file-cache=false&resync.period=0"),
                                ProviderUrl(own, service)));
     }
   }
@@ -120,7 +121,7 @@ absl::Status World::Start(int fleet) {
                                                         .log = log_.sink(),
                                                         .local_address = "127.0.0.1"}));
   const std::string registry = consumer_link_.Url(
-      "retry.period=500&resync.period=2000&file.interval=100&enable-empty-protection=true&file=" + cache_file());
+      "resync.period=0&file.interval=100&enable-empty-protection=true&file=" + cache_file());
   const auto protocol = std::make_shared<toy::TcpProtocol>();
   for (const char* service : {kOrders, kStock}) {
     FAIRLEAD_ASSIGN_OR_RETURN(
