@@ -121,7 +121,7 @@ absl::Status World::Start(int fleet) {
                                                         .log = log_.sink(),
                                                         .local_address = "127.0.0.1"}));
   const std::string registry = consumer_link_.Url(
-      "resync.period=0&file.interval=100&enable-empty-protection=true&file=" + cache_file());
+      "resync.period=0&file.interval=100&file=" + cache_file());
   const auto protocol = std::make_shared<toy::TcpProtocol>();
   for (const char* service : {kOrders, kStock}) {
     FAIRLEAD_ASSIGN_OR_RETURN(
