@@ -165,7 +165,7 @@ void ZookeeperServer::Launch() {
     dup2(fd, STDERR_FILENO);
   }
   // The test's sockets, its connections to other servers among them, must not live on in this one.
-  for (int other = STDERR_FILENO + 1; other < 1024; ++other) close(other);
+  close_range(STDERR_FILENO + 1, ~0u, 0);
   execvp(arguments[0], arguments.data());
   _exit(127);
 }
