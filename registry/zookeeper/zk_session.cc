@@ -24,7 +24,10 @@ constexpr int kShortLives = 2;
 
 constexpr milliseconds kStopLimit{1000};
 constexpr milliseconds kResolveEvery{10000};
-constexpr int kPatience = 2;  // sessions spent looking for a server before the handle is replaced
+// How long a server is looked for before the handle is replaced: so many sessions, and no longer than that. A server that
+// lost its data drops a client that has seen later changes without a word, however often the same handle comes.
+constexpr int kPatience = 2;
+constexpr milliseconds kMostPatience{10000};
 
 }  // namespace
 
@@ -207,9 +210,10 @@ void ZkSession::OnSessionOver() {
 }
 
 void ZkSession::AwaitConnection() {
-  next_step_ = After(kPatience * session_time_, [this] {
+  const milliseconds patience = std::min(kPatience * session_time_, kMostPatience);
+  next_step_ = After(patience, [this, patience] {
     context_.log->Warn("FL-2-3", options_.address,
-                       absl::StrCat("no server found within ", kPatience, " sessions; starting over"));
+                       absl::StrCat("no server found within ", patience.count(), " ms; starting over"));
     backoff_.Reset();  // the library paces its attempts itself
     ReplaceHandle();
   });

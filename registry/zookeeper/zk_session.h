@@ -27,7 +27,7 @@
 namespace fairlead::internal {
 
 // A session that is always there, or being sought: handles of the library come and go beneath it, each
-// replaced when its session expired, its password was refused, or it found no server for two session times
+// replaced when its session expired, its password was refused, or it found no server for two session times or ten seconds
 // (the library's own search can skip servers). A replacement for a handle whose session may still live asks
 // for that session again, so that an ensemble that was down for long finds its clients, and their ephemeral
 // nodes, in place.

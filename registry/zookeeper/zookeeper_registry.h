@@ -41,7 +41,7 @@ namespace fairlead {
 //
 // A server that is down, a name that does not resolve, refused credentials and an expired session are retried
 // for ever (0.5 to 30 s, with jitter). A connection on which nothing comes for two thirds of the session is
-// given up, and after two sessions without a server the client starts over with the servers in another order.
+// given up, and after two sessions, at most 10 s, without a server the client starts over with the servers in another order.
 // After a lost session registering anew comes first, and the reads that follow are spread over a second, at
 // most 128 at a time.
 //

@@ -105,6 +105,20 @@ TEST(ZkServersTest, AClientThatOnlyFindsSilenceStartsOverSaysSoAndStopsInTime) {
   EXPECT_LT(SteadyClock::now() - begin, milliseconds(1900));
 }
 
+TEST(ZkServersTest, AServerThatLostItsDataIsJoinedSoonWhateverTheSession) {
+  ZookeeperServer server;
+  ASSERT_EQ(server.Start(), absl::OkStatus());
+  ZkProbe probe(server.address(), "session=60000");
+  probe.Watch("a.B", kProviders);
+  ASSERT_TRUE(probe.AwaitList("a.B", kProviders, {}));
+  ASSERT_EQ(probe.Put("a.B", kProviders, "own"), absl::OkStatus());
+  server.Kill();
+  server.Wipe();
+  ASSERT_EQ(server.Start(), absl::OkStatus());
+  // Its first client: the server is at an earlier change than the probe has seen.
+  ASSERT_TRUE(Eventually([&] { return probe.sessions().back() == Session::kNew; }, std::chrono::seconds(30)));
+}
+
 TEST(ZkServersTest, AServerThatHangsIsNoticedItsHandleReplacedAndTheListRightAfterwards) {
   ZookeeperServer server;
   ASSERT_EQ(server.Start(), absl::OkStatus());
