@@ -38,6 +38,20 @@ class Backoff {
   std::int64_t attempts_ = 0;
 };
 
+// The pauses of what a registry failed to do: attempt k (from 0) waits a random time of at least 200 ms and at
+// most min(max(60 s, period), period * 2^k). Random from the first one on, because what fails for one client of a
+// registry fails for all of them at the same moment.
+inline Backoff RetryBackoff(std::chrono::milliseconds period) {
+  return Backoff(std::chrono::milliseconds(200), period, std::max(period, std::chrono::milliseconds(60'000)));
+}
+
+// The pauses before a list or document is read again that could not be read. Quicker than the above, and no
+// parameter's to slow down: consumers go by an old list meanwhile, and who subscribed with check=true waits for the
+// first answer no longer than a few seconds.
+inline Backoff ReadBackoff() {
+  return Backoff(std::chrono::milliseconds(200), std::chrono::milliseconds(500), std::chrono::milliseconds(30'000));
+}
+
 }  // namespace fairlead
 
 #endif  // FAIRLEAD_BASE_BACKOFF_H_

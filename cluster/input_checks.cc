@@ -74,8 +74,8 @@ constexpr ParameterRule kConsumerRules[] = {
     IntRule("leastactive.exact", "16"),
     IntRule("roundrobin.cap", "4096"),
 };
-constexpr ParameterRule kRegistryRules[] = {BoolRule(names::kCheck), BoolRule("simplified"), BoolRule("file-cache"),
-                                             BoolRule("file.cache"), BoolRule("save.file"),
+constexpr ParameterRule kRegistryRules[] = {BoolRule(names::kCheck), BoolRule("register"), BoolRule("subscribe"),
+                                             BoolRule("simplified"), BoolRule("file-cache"), BoolRule("file.cache"), BoolRule("save.file"),
                                              BoolRule(names::kEnableEmptyProtection)};
 constexpr ParameterRule kProviderRules[] = {
     BoolRule(names::kCheck),

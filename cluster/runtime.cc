@@ -61,6 +61,13 @@ std::string ApplicationIn(const std::string& text) {
   return parts.ok() ? std::string(parts->Param("application")) : std::string();
 }
 
+// OK when `directory` has a provider that is up; else what its picks say, with the remedy.
+absl::Status ProviderExpected(const Directory& directory) {
+  if (directory.Stats().valid > 0) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(directory.Select({}).status().message(),
+                                             "; leave check=true out of the consumer's url to start without a provider"));
+}
+
 using Referred = absl::AnyInvocable<void(absl::StatusOr<std::shared_ptr<Directory>>)>;
 
 }  // namespace
@@ -105,6 +112,12 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     }
     absl::StatusOr<Access> access = Acquire(registry_text, consumer_text);
     if (!access.ok()) return done(access.status());
+    if (!access->call.subscribes) {
+      return done(absl::FailedPreconditionError(
+          absl::StrCat("registry ", access->registry->registry->status().address,
+                       " has subscribe=false: services are only registered there; take the parameter out, or refer "
+                       "through another registry")));
+    }
     std::vector<std::string> unused;
     absl::StatusOr<Url> consumer = CompleteConsumer(consumer_text, access->url, unused);
     if (!consumer.ok()) return done(consumer.status());
@@ -120,12 +133,12 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     const auto directory = reference.directory;
     FailbackRegistry& failback = *reference.registry->registry;
 
-    if (consumer->BoolParam("register", true)) {
+    if (access->call.registers && consumer->BoolParam("register", true)) {
       UrlParts node = consumer->parts();
       node.params.insert_or_assign(names::kCategory, "consumers");
       node.params.insert_or_assign(names::kCheck, "false");
       reference.node = Url::Of(std::move(node), pool_);
-      failback.Register(reference.node, [this, self = shared_from_this(), key = consumer->ServiceKey()](absl::Status status) {
+      failback.Register(reference.node, access->call, [this, self = shared_from_this(), key = consumer->ServiceKey()](absl::Status status) {
         if (!status.ok()) log_.Warn("FL-4-1", key, absl::StrCat("consumer node not registered: ", status.ToString()));
       });
     }
@@ -144,11 +157,13 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     }
     failback.Subscribe(*consumer, call, directory,
                        [handle = std::move(handle), timeout = call.timeout,
+                        wants_provider = consumer->BoolParam(names::kCheck, false),
                         done = std::move(done)](absl::Status status) mutable {
                          if (!status.ok()) return done(std::move(status));
                          Directory& ready = *handle;
-                         ready.AwaitReady(timeout, [handle = std::move(handle),
+                         ready.AwaitReady(timeout, [handle = std::move(handle), wants_provider,
                                                     done = std::move(done)](absl::Status last) mutable {
+                           if (last.ok() && wants_provider) last = ProviderExpected(*handle);
                            if (!last.ok()) return done(std::move(last));
                            done(std::move(handle));
                          });
@@ -175,15 +190,15 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     WarnOfEach(url.ServiceKey(), "provider", internal::UnreadableInProvider(url));
 
     const std::uint64_t id = next_id_++;
+    // Nothing is stored, and nothing taken away by the end of the Registration, whose number nobody knows.
+    if (!access->call.registers) return done(HandleOf(id));
     registrations_[id] = {access->registry, url};
     access->registry->registry->Register(url, access->call, [self = shared_from_this(), id, done = std::move(done)](absl::Status status) mutable {
       if (!status.ok()) {
         self->registrations_.erase(id);
         return done(std::move(status));
       }
-      done(Registration([weak = self->weak_from_this(), id] {
-        if (const auto core = weak.lock()) core->executor()->Post([core, id] { core->Unregister(id); });
-      }));
+      done(self->HandleOf(id));
     });
   }
 
@@ -450,6 +465,12 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     RegistryDirectory& directory = *reference.directory;
     directory.Close(drain, [keep = std::move(reference), self = shared_from_this(), done = std::move(done)]() mutable {
       if (done) done();
+    });
+  }
+
+  Registration HandleOf(std::uint64_t id) {
+    return Registration([weak = weak_from_this(), id] {
+      if (const auto core = weak.lock()) core->executor()->Post([core, id] { core->Unregister(id); });
     });
   }
 

@@ -76,9 +76,9 @@ class Registration {
 //
 // Registry texts are urls, `zookeeper://10.0.0.1:2181?backup=10.0.0.2:2181`; the same address and group is
 // one session however often it is named. Of its parameters each call obeys those that are about calls, as its own
-// url has them: `check`, `timeout`, `accepts`, `simplified`, `enable-empty-protection` and `protect-max-age` (milliseconds;
-// see Directory); what is about the session (`session`, `retry.period` ...)
-// holds as the first url has it.
+// url has them: `check`, `timeout`, `accepts`, `simplified`, `register` (false: nothing is stored there), `subscribe`
+// (false: Refer is kFailedPrecondition), `enable-empty-protection` and `protect-max-age` (milliseconds; see Directory);
+// what is about the session (`session`, `retry.period` ...) holds as the first url has it.
 //
 // List cache: what consumers were told of a service is kept in a file, in the format of Dubbo, which may read it and
 // whose own is read. When the registry does not answer within `file.wait` (2 000 ms), consumers go by that file: Refer
@@ -99,7 +99,8 @@ class Runtime {
   // Subscribes and waits for the first list. `consumer` is a url like
   // `consumer://10.0.0.7/com.acme.Orders?version=1.0.0&loadbalance=roundrobin`. With check=true (default) an
   // unreachable registry is kUnavailable, naming address and time, after the registry's `timeout` (5 000 ms);
-  // with check=false it returns at once and heals by itself. Registers a consumer node unless register=false.
+  // with check=false it returns at once and heals by itself. A consumer's url in which check=true is written also wants
+  // a provider that is up in the first list, else it is kUnavailable, saying why there is none. Registers a consumer node unless register=false.
   // A parameter whose value cannot be read has its default, which is logged (FL-4-2) and shown by Explain; of a
   // registry url's numbers it is kInvalidArgument.
   // Needs the executor to run: with a host's own loop, on another thread, or it waits for ever. In the child of a

@@ -11,6 +11,7 @@
 #include <ctime>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "fairlead/base/hash.h"
 #include "fairlead/base/status_macros.h"
@@ -23,6 +24,7 @@ constexpr int kMostFiles = 64;
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 constexpr std::string_view kTitle = "#Dubbo Registry Cache\n";
 constexpr std::string_view kOwnerMark = "\n#Fairlead lists of ";
+constexpr std::string_view kIdleMark = "_:idle:";
 constexpr std::string_view kEndMark = "#Fairlead end ";
 
 // A file descriptor. Closed at the end.
@@ -215,7 +217,13 @@ std::optional<CacheFile::Loaded> CacheFile::Load(std::vector<std::string>& remar
     }
     const std::string_view owner = OwnerIn(*text);
     if (entries->empty() || (!owner.empty() && owner != registry_)) continue;
-    return Loaded{file.path, file.time.tv_sec, *std::move(entries)};
+    Loaded loaded{file.path, file.time.tv_sec, *std::move(entries), {}};
+    for (auto at = loaded.entries.lower_bound(kIdleMark);
+         at != loaded.entries.end() && at->first.starts_with(kIdleMark); at = loaded.entries.erase(at)) {
+      std::int64_t day = 0;
+      if (absl::SimpleAtoi(at->second, &day)) loaded.idle_since[at->first.substr(kIdleMark.size())] = day;
+    }
+    return loaded;
   }
   return std::nullopt;
 }
@@ -247,7 +255,9 @@ absl::StatusOr<bool> CacheFile::Write(const CacheContent& content, std::string_v
   for (const auto& [key, entry] : content) {
     std::string value = CachedValue(entry.lists);
     if (entry.text != nullptr) absl::StrAppend(&value, value.empty() ? "" : " ", *entry.text);
-    if (!value.empty()) AppendProperty(key, value, text);
+    if (value.empty()) continue;
+    AppendProperty(key, value, text);
+    if (entry.idle_since > 0) AppendProperty(absl::StrCat(ToAbsl(kIdleMark), key), absl::StrCat(entry.idle_since), text);
   }
   const std::uint64_t hash = HashBytes(std::string_view(text).substr(head));
   if (written_ == hash && ::access(path_.c_str(), F_OK) == 0) return false;

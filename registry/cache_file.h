@@ -21,6 +21,7 @@ struct CacheEntry {
   std::shared_ptr<const std::string>
       text;                       // that was read, of the categories that `lists` does not have; may be null
   std::vector<KnownLists> lists;  // that subscriptions were told
+  std::int64_t idle_since = 0;    // day since 1970 on which it was last in use, when that was before this process
 };
 using CacheContent = std::map<std::string, CacheEntry>;
 
@@ -33,6 +34,8 @@ using CacheContent = std::map<std::string, CacheEntry>;
 //
 // Our own files end with a checksum of all before it, so that a file that was cut or changed is known; one
 // without our mark must at least be free of zero bytes and end with a line end.
+//
+// Of entries that are not in use the file says since when, as properties `_:idle:<key>` that Dubbo does not look up.
 //
 // All methods block on the disk: not for the executor of the control plane. Not thread-safe.
 class CacheFile {
@@ -47,6 +50,7 @@ class CacheFile {
     std::string path;
     std::int64_t written_at = 0;  // seconds since 1970
     Properties entries;
+    std::map<std::string, std::int64_t, std::less<>> idle_since;  // of those entries that were not in use then
   };
   // The newest readable file among the name and its numbered ones. `remarks` on those that are not readable.
   std::optional<Loaded> Load(std::vector<std::string>& remarks);

@@ -19,8 +19,8 @@
 namespace fairlead {
 namespace {
 
-// A registry that restarts is met by all its clients at once; each comes back somewhere within this time.
-constexpr std::chrono::milliseconds kRejoinSpread{200};
+// A registry that restarts is met by all its clients at once; each begins somewhere within this time.
+constexpr std::chrono::milliseconds kRejoinSpread{1000};
 
 RegistryState StateAfter(RegistryBackend::Session session) {
   using Session = RegistryBackend::Session;

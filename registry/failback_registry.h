@@ -61,9 +61,18 @@ struct RegistryStatus {
 // and whatever the product does, the registry keeps at it until the product agrees. Knows no product: a
 // RegistryBackend stores, reads and watches.
 //
-// Registration. Operations of one url follow each other; the last wish wins. A failed one is tried again
-// after a jittered back-off from 200 ms up to `retry.period` (5 000), without end unless `retry.times` is
-// positive; a new session registers everything again, a resumed one what was not confirmed.
+// Registration. Operations of one url follow each other; the last wish wins, so that a later opposite call takes
+// back what still waits. A new session registers everything again, a resumed one what was not confirmed.
+//
+// Retries. Two things go wrong, and each has its pace. When the link comes back, everything that it interrupted is
+// taken up at once, whatever it was waiting for: the registry is there, and the sooner this client is right the
+// better. But all its clients come back in the same moment, so each begins at a random time of the next second, and
+// has at most 128 writes under way (a backend as many reads). An operation that the registry answered with a failure
+// would fail again right away: it waits a random time of at least 200 ms and at most min(max(60 s, `retry.period`),
+// `retry.period` (5 000) x 2^k), k = 0, 1 ..., without end unless `retry.times` is positive (3 = four tries), and then
+// until the next link or call. That holds for registering, unregistering, and for a listener that threw out of
+// Notify: it is told the latest list again, unless a newer one was told meanwhile. Lists that cannot be read are read again
+// without end, at the quicker pace of ReadBackoff: all who subscribed share them, and whoever has check=true waits.
 //
 // Subscription. One watch of the backend per (service, category), shared by all subscriptions. Lists are
 // compared as sets of raw texts: a list that says nothing new is not passed on, and keeps its order; only new

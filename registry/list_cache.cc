@@ -12,6 +12,12 @@ namespace fairlead::internal {
 namespace {
 
 constexpr std::chrono::milliseconds kRetryFirst{1000}, kRetryLongest{60000};
+// What nobody has subscribed for this many days goes; but a process that just started has not subscribed everything
+// it is going to, and may have been running, with nothing to write, for longer than that before.
+constexpr std::int64_t kMostIdleDays = 30;
+constexpr std::chrono::hours kSettled{1};
+
+std::int64_t DayOf(std::int64_t seconds) { return seconds / (24 * 60 * 60); }
 
 // A line without blanks at its ends, whatever the registry's url holds.
 std::string Owner(const RegistryOptions& options) {
@@ -37,6 +43,7 @@ ListCache::ListCache(RegistryEnvironment& env, std::string path)
     : env_(env),
       name_(std::move(path)),
       file_(std::make_shared<CacheFile>(name_, Owner(env.options))),
+      started_at_(env.Now()),
       origin_(name_),
       backoff_(kRetryFirst, kRetryFirst, kRetryLongest) {}
 
@@ -82,6 +89,9 @@ void ListCache::OnLoaded(std::optional<CacheFile::Loaded> loaded, const std::vec
       const std::uint32_t known = CategoriesOf(entry.lists);
       std::string rest = known == 0 ? std::move(text) : WithoutCategories(text, known);
       if (!rest.empty()) entry.text = std::make_shared<const std::string>(std::move(rest));
+      if (!entry.lists.empty()) continue;
+      const auto idle = loaded->idle_since.find(key);
+      entry.idle_since = std::min(Today(), idle == loaded->idle_since.end() ? DayOf(loaded->written_at) : idle->second);
     }
   }
   if (dirty_ && !writing_) Schedule();
@@ -92,7 +102,8 @@ CachedLists ListCache::Find(const Url& consumer) {
   const std::string service = consumer.ServiceKey();
   const auto at = content_.find(CacheKey(service));
   if (at == content_.end()) return {};
-  const CacheEntry& entry = at->second;
+  CacheEntry& entry = at->second;
+  entry.idle_since = 0;
   std::string value = CachedValue(entry.lists);
   if (entry.text != nullptr) absl::StrAppend(&value, " ", *entry.text);
   CachedLists found = ReadCachedValue(value, consumer, *env_.context.pool);
@@ -106,6 +117,7 @@ CachedLists ListCache::Find(const Url& consumer) {
 
 void ListCache::Learn(KnownLists known) {
   CacheEntry& entry = content_[CacheKey(known.consumer.ServiceKey())];
+  entry.idle_since = 0;
   const std::uint32_t before = CategoriesOf(entry.lists);
   const auto same = std::find_if(entry.lists.begin(), entry.lists.end(),
                                  [&](const KnownLists& one) { return one.consumer == known.consumer; });
@@ -155,8 +167,21 @@ void ListCache::Write() {
   });
 }
 
+std::int64_t ListCache::Today() const {
+  const auto now = env_.context.clock->SystemNow().time_since_epoch();
+  return DayOf(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+}
+
+void ListCache::DropIdle() {
+  if (env_.Now() - started_at_ < kSettled) return;
+  std::erase_if(content_, [today = Today()](const auto& one) {
+    return one.second.idle_since > 0 && today - one.second.idle_since > kMostIdleDays;
+  });
+}
+
 // Takes what is known now along; lists are shared, not copied.
-absl::AnyInvocable<ListCache::Written(CacheFile&)> ListCache::WriteJob() const {
+absl::AnyInvocable<ListCache::Written(CacheFile&)> ListCache::WriteJob() {
+  DropIdle();
   const auto now =
       std::chrono::duration_cast<std::chrono::seconds>(env_.context.clock->SystemNow().time_since_epoch());
   return [content = content_, date = JavaDate(now.count())](CacheFile& file) {

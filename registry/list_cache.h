@@ -23,7 +23,7 @@ namespace fairlead::internal {
 //
 // The file is read once, at Start, and written `file.interval` after something changed that it does not have
 // yet, so that a burst makes one write; a failed write is tried again with back-off. The disk is only touched
-// on RegistryContext::file_executor. Services that nobody subscribes any more keep their lists. REQUIRES:
+// on RegistryContext::file_executor. Services that nobody subscribes any more keep their lists for 30 days. REQUIRES:
 // executor.
 class ListCache {
  public:
@@ -60,9 +60,11 @@ class ListCache {
   void OnDisk(Work work, Then then);
   void OnLoaded(std::optional<CacheFile::Loaded> loaded, const std::vector<std::string>& remarks);
   void Changed();
+  std::int64_t Today() const;
+  void DropIdle();
   void Schedule();
   void Write();
-  absl::AnyInvocable<Written(CacheFile&)> WriteJob() const;
+  absl::AnyInvocable<Written(CacheFile&)> WriteJob();
   void OnWritten(const Written& written);
 
   RegistryEnvironment& env_;
@@ -70,6 +72,7 @@ class ListCache {
   const std::shared_ptr<CacheFile> file_;  // shared with the tasks that use it, one at a time
   absl::AnyInvocable<void()> on_loaded_;
   CacheContent content_;
+  Clock::SteadyTime started_at_;
   std::string origin_, path_;
   bool loaded_ = false;
   bool dirty_ = false;  // not written and not being written

@@ -1,9 +1,14 @@
 #include "fairlead/registry/lookup_table.h"
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "fairlead/registry/cached_lists.h"
 #include "fairlead/registry/child_list.h"
+#include "fairlead/registry/list_cache.h"
 #include "fairlead/registry/registry_key.h"
 
 namespace fairlead::internal {
@@ -23,9 +28,15 @@ void LookupTable::Lookup(const Url& query, Found done) {
   look.service = std::move(service);
   look.categories = SubscribedCategories(query.parts());
   look.done = std::move(done);
+  if (env_.cache != nullptr) {
+    look.patience = env_.After(env_.options.file_wait, [this, id] {
+      if (const auto at = looks_.find(id); at != looks_.end()) UseCache(id, at->second);
+    });
+  }
   look.deadline = env_.After(env_.options.timeout, [this, id] {
-    if (const auto at = looks_.find(id); at != looks_.end())
-      End(id, env_.NoAnswer(at->second.query.ToString(), env_.options.timeout));
+    const auto at = looks_.find(id);
+    if (at == looks_.end() || UseCache(id, at->second)) return;
+    End(id, env_.NoAnswer(at->second.query.ToString(), env_.options.timeout));
   });
   if (env_.connected()) Ask(id, look);
 }
@@ -61,6 +72,7 @@ void LookupTable::Ask(std::uint64_t id, Look& look) {
 void LookupTable::OnAnswer(std::uint64_t id, Look& look, Category category, const ChildrenAnswer& answer) {
   if (!answer.status.ok()) {
     env_.Failed(answer.status);
+    if (UseCache(id, look)) return;
     return End(id,
                absl::UnavailableError(absl::StrCat("registry ", env_.options.address, " could not look up ",
                                                    look.query.ToString(), ": ", answer.status.ToString())));
@@ -73,6 +85,23 @@ void LookupTable::OnAnswer(std::uint64_t id, Look& look, Category category, cons
     if (MatchesIn(category, look.query, child.url)) look.found.push_back(child.url);
   }
   if (--look.open == 0) End(id, std::move(look.found));
+}
+
+bool LookupTable::UseCache(std::uint64_t id, Look& look) {
+  if (env_.cache == nullptr || !env_.cache->loaded()) return false;
+  CachedLists cached = env_.cache->Find(look.query);
+  std::vector<Url> found;
+  bool known = false;
+  for (const Category category : look.categories) {
+    std::optional<CachedList>& list = cached.lists[static_cast<std::size_t>(category)];
+    if (!list) continue;
+    known = true;
+    std::move(list->urls.begin(), list->urls.end(), std::back_inserter(found));
+  }
+  if (!known) return false;
+  env_.SaysCacheIsUsed(look.query.ServiceKey(), env_.cache->origin());
+  End(id, std::move(found));
+  return true;
 }
 
 void LookupTable::End(std::uint64_t id, absl::StatusOr<std::vector<Url>> result) {

@@ -16,8 +16,8 @@
 
 namespace fairlead::internal {
 
-// Single looks at the registry. Waits for a session, asks again in the next one, gives up at `timeout`.
-// REQUIRES: executor.
+// Single looks at the registry. Waits for a session, asks again in the next one; goes by the list cache when the
+// registry fails or is slow, as subscriptions do, and gives up at `timeout`. REQUIRES: executor.
 class LookupTable {
  public:
   using Found = absl::AnyInvocable<void(absl::StatusOr<std::vector<Url>>)>;
@@ -38,11 +38,13 @@ class LookupTable {
     std::size_t open = 0;     // categories without an answer
     std::vector<Url> found;
     Found done;
-    Timer deadline;
+    Timer patience, deadline;
   };
 
   void Ask(std::uint64_t id, Look& look);
   void OnAnswer(std::uint64_t id, Look& look, Category category, const ChildrenAnswer& answer);
+  // True when the list cache knew something; the look is over then.
+  bool UseCache(std::uint64_t id, Look& look);
   void End(std::uint64_t id, absl::StatusOr<std::vector<Url>> result);
   void PostResult(Found done, absl::StatusOr<std::vector<Url>> result);
 

@@ -12,7 +12,8 @@
 namespace fairlead::internal {
 namespace {
 
-constexpr std::chrono::milliseconds kFirstRetry{200};
+// Enough to keep a connection busy, and few enough that a registry answers others in between.
+constexpr std::size_t kMostUnderWay = 128;
 
 // The product refused: it holds no text that it did not hold before. After any other failure the operation
 // may have been carried out.
@@ -20,11 +21,6 @@ bool Refused(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsPermissionDenied(status) ||
          absl::IsUnauthenticated(status) || absl::IsFailedPrecondition(status) ||
          absl::IsUnimplemented(status) || absl::IsOutOfRange(status);
-}
-
-std::chrono::milliseconds RetryPeriod(const Url& url, const RegistryOptions& options) {
-  return std::chrono::milliseconds(
-      std::max<std::int64_t>(1, url.IntParam("retry.period", options.retry_period.count())));
 }
 
 // A consumer's url has no port; nobody waits for it.
@@ -37,7 +33,7 @@ bool Checks(const Url& url, const RegistryCallOptions& call) {
 void RegistrationTable::Register(const Url& url, const RegistryCallOptions& call, Done done) {
   absl::StatusOr<RegistryKey> key = RegistryKeyOf(url.parts());
   if (!key.ok()) return env_.PostAnswer(std::move(done), key.status());
-  if (!url.BoolParam("register", true) || url.BoolParam("isExtra", false) || key->service == "*" ||
+  if (!call.registers || !url.BoolParam("register", true) || url.BoolParam("isExtra", false) || key->service == "*" ||
       !call.Accepts(url.protocol())) {
     return env_.PostAnswer(std::move(done), absl::OkStatus());
   }
@@ -50,7 +46,7 @@ void RegistrationTable::Register(const Url& url, const RegistryCallOptions& call
     entry.url = url;
     entry.wanted = std::move(text);
     entry.insists = false;
-    StopRetrying(entry);
+    entry.retry.Reset();
   }
   if (!Checks(url, call)) {
     entry.insists = true;
@@ -77,7 +73,7 @@ void RegistrationTable::Unregister(const Url& url, const RegistryCallOptions& ca
   } else if (entry.wanted) {
     TellWaiters(entry, absl::CancelledError("the url was unregistered"));
     entry.wanted.reset();
-    StopRetrying(entry);
+    entry.retry.Reset();
   }
   if (Checks(url, call)) {
     Await(id, call.timeout, std::move(done));
@@ -96,9 +92,7 @@ RegistrationTable::EntryId RegistrationTable::IdOf(const Url& url, RegistryKey k
   const auto [at, added] = ids_.try_emplace(url, 0);
   if (!added) return at->second;
   at->second = ++last_id_;
-  const std::chrono::milliseconds cap = RetryPeriod(url, env_.options);
-  entries_.try_emplace(at->second, url, std::move(key),
-                       Backoff(std::min(kFirstRetry, cap), 2 * kFirstRetry, cap));
+  entries_.try_emplace(at->second, url, std::move(key), env_.options);
   return at->second;
 }
 
@@ -142,7 +136,11 @@ void RegistrationTable::Step(EntryId id) {
     }
     return;
   }
-  if (!env_.connected() || entry->retry_waits) return;
+  if (!env_.connected() || entry->retry.holds()) return;
+  if (under_way_ >= kMostUnderWay) {
+    if (!std::exchange(entry->queued, true)) queue_.push_back(id);
+    return;
+  }
   // The new text first: between the two operations consumers see the url twice, which they take for one, and
   // never not at all.
   if (entry->wanted && entry->acknowledged != entry->wanted) return Put(id, *entry);
@@ -151,28 +149,45 @@ void RegistrationTable::Step(EntryId id) {
   Remove(id, *entry, old->text);
 }
 
+void RegistrationTable::EndOperation(Entry& entry) {
+  if (std::exchange(entry.operation, 0) == 0) return;
+  --under_way_;
+}
+
+void RegistrationTable::StepQueued() {
+  while (under_way_ < kMostUnderWay && env_.connected() && !queue_.empty()) {
+    const EntryId id = queue_.front();
+    queue_.pop_front();
+    Entry* const entry = Find(id);
+    if (entry == nullptr) continue;
+    entry->queued = false;
+    Step(id);
+  }
+}
+
 void RegistrationTable::Put(EntryId id, Entry& entry) {
   const std::string text = *entry.wanted;
   const bool stood_before = std::any_of(entry.stored.begin(), entry.stored.end(),
                                         [&text](const Stored& one) { return one.text == text; });
   if (!stood_before) entry.stored.push_back({text, entry.dynamic});
   const std::uint64_t operation = entry.operation = ++last_id_;
+  ++under_way_;
   env_.backend->Put(entry.key.service, entry.key.category, text, entry.dynamic,
                     env_.Guarded([this, id, operation, text, stood_before](const absl::Status& status) {
                       const Entry* now = Find(id);
-                      if (now != nullptr && now->operation == operation)
-                        OnPut(id, text, stood_before, status);
+                      if (now == nullptr || now->operation != operation) return;
+                      OnPut(id, text, stood_before, status);
+                      StepQueued();
                     }));
 }
 
 void RegistrationTable::OnPut(EntryId id, const std::string& text, bool stood_before,
                               const absl::Status& status) {
   Entry& entry = entries_.at(id);
-  entry.operation = 0;
+  EndOperation(entry);
   if (status.ok()) {
     entry.acknowledged = text;
-    entry.attempts = 0;
-    entry.backoff.Reset();
+    entry.retry.Reset();
     if (entry.wanted == text) TellWaiters(entry, absl::OkStatus());
     return Step(id);
   }
@@ -201,20 +216,22 @@ void RegistrationTable::OnPut(EntryId id, const std::string& text, bool stood_be
 void RegistrationTable::Remove(EntryId id, Entry& entry, std::string text) {
   if (entry.acknowledged == text) entry.acknowledged.reset();
   const std::uint64_t operation = entry.operation = ++last_id_;
+  ++under_way_;
   env_.backend->Remove(entry.key.service, entry.key.category, text,
                        env_.Guarded([this, id, operation, text](const absl::Status& status) {
                          const Entry* now = Find(id);
-                         if (now != nullptr && now->operation == operation) OnRemoved(id, text, status);
+                         if (now == nullptr || now->operation != operation) return;
+                         OnRemoved(id, text, status);
+                         StepQueued();
                        }));
 }
 
 void RegistrationTable::OnRemoved(EntryId id, const std::string& text, const absl::Status& status) {
   Entry& entry = entries_.at(id);
-  entry.operation = 0;
+  EndOperation(entry);
   if (status.ok()) {
     std::erase_if(entry.stored, [&text](const Stored& one) { return one.text == text; });
-    entry.attempts = 0;
-    entry.backoff.Reset();
+    entry.retry.Reset();
     return Step(id);
   }
   env_.Failed(status);
@@ -237,25 +254,7 @@ void RegistrationTable::Withdraw(Entry& entry) {
 }
 
 void RegistrationTable::RetryLater(EntryId id, Entry& entry) {
-  entry.retry_waits = true;
-  const std::int64_t limit = entry.url.IntParam("retry.times", env_.options.retry_times);
-  // Used up: the operation rests until the next session or call, but is never forgotten.
-  if (++entry.attempts > limit && limit > 0) return;
-  entry.retry = env_.After(entry.backoff.Next(env_.random), [this, id] {
-    Entry* const now = Find(id);
-    if (now == nullptr || !now->retry_waits) return;
-    now->retry_waits = false;
-    now->retry.Cancel();
-    ++env_.counters.retries;
-    Step(id);
-  });
-}
-
-void RegistrationTable::StopRetrying(Entry& entry) {
-  entry.retry_waits = false;
-  entry.retry.Cancel();
-  entry.attempts = 0;
-  entry.backoff.Reset();
+  entry.retry.Failed(env_, [this, id] { Step(id); });
 }
 
 template <class F>
@@ -269,11 +268,11 @@ void RegistrationTable::ForEach(F f) {
 }
 
 void RegistrationTable::OnReconnected() {
-  for (auto& [id, entry] : entries_) entry.operation = 0;
+  for (auto& [id, entry] : entries_) EndOperation(entry);
 }
 
 void RegistrationTable::ForgetSession(Entry& entry) {
-  entry.operation = 0;
+  EndOperation(entry);
   entry.acknowledged.reset();
   std::erase_if(entry.stored, [](const Stored& one) { return one.dynamic; });
 }
@@ -291,7 +290,7 @@ void RegistrationTable::OnNewSession() {
 
 void RegistrationTable::Retry() {
   ForEach([this](EntryId id, Entry& entry) {
-    StopRetrying(entry);
+    entry.retry.Reset();
     Step(id);
   });
 }
@@ -307,6 +306,8 @@ void RegistrationTable::Destroy(absl::AnyInvocable<void()> done) {
   }
   entries_.clear();
   ids_.clear();
+  queue_.clear();
+  under_way_ = 0;
 }
 
 std::size_t RegistrationTable::registered() const {
@@ -321,7 +322,7 @@ std::size_t RegistrationTable::unacknowledged() const {
 
 std::size_t RegistrationTable::retries_pending() const {
   return static_cast<std::size_t>(
-      std::count_if(entries_.begin(), entries_.end(), [](const auto& one) { return one.second.retry.armed(); }));
+      std::count_if(entries_.begin(), entries_.end(), [](const auto& one) { return one.second.retry.pending(); }));
 }
 
 }  // namespace fairlead::internal

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,8 +12,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "fairlead/base/backoff.h"
 #include "fairlead/base/executor.h"
+#include "fairlead/registry/operation_retry.h"
 #include "fairlead/registry/registry_environment.h"
 #include "fairlead/registry/registry_key.h"
 #include "fairlead/url/url.h"
@@ -22,7 +23,9 @@ namespace fairlead::internal {
 
 // The urls that are to be in the registry, and the work of getting them there (or away). Each url has one
 // entry with what is wanted and what may be stored; Step issues the next operation that brings the two
-// together, one at a time, so that an answer is never mistaken for that of another wish. REQUIRES: executor.
+// together, one at a time, so that an answer is never mistaken for that of another wish. Of all urls, 128
+// operations are under way at most: a registry that came back is not met by everything at once. REQUIRES:
+// executor.
 class RegistrationTable {
  public:
   explicit RegistrationTable(RegistryEnvironment& env) : env_(env) {}
@@ -62,8 +65,8 @@ class RegistrationTable {
     Timer deadline;
   };
   struct Entry {
-    Entry(const Url& wished, RegistryKey place, Backoff pauses)
-        : url(wished), key(std::move(place)), dynamic(wished.BoolParam("dynamic", true)), backoff(pauses) {}
+    Entry(const Url& wished, RegistryKey place, const RegistryOptions& options)
+        : url(wished), key(std::move(place)), dynamic(wished.BoolParam("dynamic", true)), retry(wished, options) {}
 
     Url url;
     RegistryKey key;
@@ -74,10 +77,8 @@ class RegistrationTable {
     bool insists = false;  // a caller with check=false wants it: a failure does not end the wish
     std::vector<Waiter> waiters;
     std::uint64_t operation = 0;  // the one under way; 0 = none
-    bool retry_waits = false;
-    Timer retry;
-    Backoff backoff;
-    int attempts = 0;
+    bool queued = false;          // in queue_
+    OperationRetry retry;
   };
 
   Entry* Find(EntryId id);
@@ -88,13 +89,15 @@ class RegistrationTable {
 
   static bool Settled(const Entry& entry);
   void Step(EntryId id);
+  // The operation of an entry has ended, one way or another.
+  void EndOperation(Entry& entry);
+  void StepQueued();
   void Put(EntryId id, Entry& entry);
   void Remove(EntryId id, Entry& entry, std::string text);
   void OnPut(EntryId id, const std::string& text, bool stood_before, const absl::Status& status);
   void OnRemoved(EntryId id, const std::string& text, const absl::Status& status);
   void Withdraw(Entry& entry);
   void RetryLater(EntryId id, Entry& entry);
-  void StopRetrying(Entry& entry);
   void ForgetSession(Entry& entry);
   template <class F>
   void ForEach(F f);
@@ -103,6 +106,8 @@ class RegistrationTable {
   std::map<EntryId, Entry> entries_;  // in the order of the first wish
   absl::flat_hash_map<Url, EntryId, UrlHash> ids_;
   std::uint64_t last_id_ = 0;  // of entries, waiters and operations
+  std::size_t under_way_ = 0;
+  std::deque<EntryId> queue_;  // what may be done when fewer are under way
 };
 
 }  // namespace fairlead::internal

@@ -29,7 +29,7 @@ class Registry {
 
   // Stores `url` in its category (`category`, default providers): ephemeral unless `dynamic=false`.
   // Idempotent. An equal url with another text (a newer `timestamp`) replaces the earlier one. Not stored,
-  // and Done OK: `register=false`, interface `*`, `isExtra=true`, a protocol that the registry's `accepts`
+  // and Done OK: `register=false` (here or in the registry's url), interface `*`, `isExtra=true`, a protocol that the registry's `accepts`
   // refuses. A url with port 0 counts as check=false. kInvalidArgument: no interface, an unknown category, or
   // a text that the product cannot hold, naming its limit.
   virtual void Register(const Url& url, Done done) = 0;
@@ -43,12 +43,15 @@ class Registry {
   // A second listener of an equal url gets a full replay; the same pair again replaces itself.
   // Interface `*` subscribes to every service: the listener sees the lists of all, told apart by
   // Notification::service, and an empty list of each category when a service is gone.
+  // kFailedPrecondition, whatever `check` says, with `subscribe=false` in the registry's url.
   virtual void Subscribe(const Url& consumer, std::shared_ptr<NotifyListener> listener,
                          Done first_notified) = 0;
   // After the call no Notify of this pair follows. An unknown pair is ignored.
   virtual void Unsubscribe(const Url& consumer, const std::shared_ptr<NotifyListener>& listener) = 0;
 
-  // One look, no watch: the urls that match `query` in its categories. kUnavailable after `timeout`.
+  // One look, no watch: the urls that match `query` in its categories. A registry that fails, or does not answer
+  // within `file.wait`, is answered for by the list cache file, as far as that knows the service; else the failure, or
+  // kUnavailable after `timeout`.
   // kInvalidArgument for interface `*`: subscribe instead.
   virtual void Lookup(const Url& query, absl::AnyInvocable<void(absl::StatusOr<std::vector<Url>>)> done) = 0;
 

@@ -89,6 +89,13 @@ struct RegistryEnvironment {
         "; check the address, or use check=false to go on and wait in the background"));
   }
 
+  void SaysCacheIsUsed(std::string_view service, std::string_view origin) {
+    context.log->Warn("FL-1-10", service,
+                      absl::StrCat("registry ", options.address, " has not answered",
+                                   last_error.ok() ? "" : absl::StrCat(" (", last_error.ToString(), ")"),
+                                   "; until it does, the lists in ", ToAbsl(origin), " are used"));
+  }
+
  private:
   void HostThrew(std::string_view what, std::string_view text) {
     ++counters.host_exceptions;

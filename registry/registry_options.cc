@@ -38,7 +38,9 @@ absl::StatusOr<RegistryOptions> RegistryOptions::Parse(const Url& registry) {
     absl::StrAppend(&options.address, "/", ToAbsl(registry.path()));
   }
   if (const std::string_view backup = registry.Param("backup"); !backup.empty()) {
-    absl::StrAppend(&options.address, ",", ToAbsl(backup));
+    for (const std::string_view server : SplitCommaList(backup)) {
+      absl::StrAppend(&options.address, ",", ToAbsl(server.substr(server.rfind('@') + 1)));
+    }
   }
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "timeout", 1, options.timeout));
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "session", 1, options.session));
@@ -56,6 +58,8 @@ absl::StatusOr<RegistryOptions> RegistryOptions::Parse(const Url& registry) {
     options.burst = BurstWindow::Limits::Fixed(window);
   }
   options.check = registry.BoolParam("check", true);
+  options.registers = registry.BoolParam("register", true);
+  options.subscribes = registry.BoolParam("subscribe", true);
   options.simplified = registry.BoolParam("simplified", false);
   if (const std::string_view accepts = registry.Param("accepts"); !accepts.empty()) {
     for (const std::string_view element : SplitCommaList(accepts)) options.accepts.emplace_back(element);

@@ -19,6 +19,8 @@ struct RegistryCallOptions {
   std::chrono::milliseconds timeout{5000};
   // `check`: failures are told, and end the wish.
   bool check = true;
+  // `register`: false: urls are not stored. `subscribe`: false: nothing is subscribed.
+  bool registers = true, subscribes = true;
   // `simplified`: few parameters are registered.
   bool simplified = false;
   // `accepts`: protocols, as written.

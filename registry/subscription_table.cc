@@ -38,6 +38,12 @@ void SubscriptionTable::Subscribe(const Url& consumer, const RegistryCallOptions
                                                               : ": expected a service interface as path or "
                                                                 "`interface` parameter")));
   }
+  if (!call.subscribes) {
+    return env_.PostAnswer(std::move(first_notified),
+                           absl::FailedPreconditionError(absl::StrCat(
+                               "registry ", env_.options.address, " has subscribe=false, so nothing is subscribed; "
+                               "take the parameter out, or use another registry for ", consumer.ToString())));
+  }
   std::unique_ptr<Interest>& place = interests_[consumer];
   const bool fresh = place == nullptr;
   if (fresh) place = std::make_unique<Interest>(Interest{consumer, service == kAllServices, {}, {}});
@@ -183,26 +189,64 @@ void SubscriptionTable::Schedule(const std::shared_ptr<Heard>& heard, const std:
   if (std::exchange(slot->scheduled, true)) return;
   env_.Post([this, heard, slot] {
     slot->scheduled = false;
-    Deliver(*heard, *slot);
+    Deliver(heard, slot);
   });
 }
 
-void SubscriptionTable::Deliver(const Heard& heard, Slot& slot) {
+void SubscriptionTable::Deliver(const std::shared_ptr<Heard>& heard, const std::shared_ptr<Slot>& slot) {
   // Held here: the listener may end its own subscription, and with it drop the last other reference.
-  const std::shared_ptr<Listener> listener = slot.listener;
+  const std::shared_ptr<Listener> listener = slot->listener;
   bool all = true;
-  for (const Category category : heard.subscription.categories()) {
-    std::uint64_t& told = slot.told[static_cast<std::size_t>(category)];
-    while (listener->alive) {
-      const Notification* news = heard.subscription.slice(category).After(told);
-      if (news == nullptr) break;
-      told = news->version;
-      ++env_.counters.notifications;
-      env_.CallHost("a listener", [&] { listener->host->Notify(*news); });
-    }
-    all = all && told != 0;
+  bool failed = false;
+  for (const Category category : heard->subscription.categories()) {
+    const bool fine = DeliverNews(*heard, *slot, category);
+    failed = failed || !fine;
+    all = all && (!fine || slot->told[static_cast<std::size_t>(category)] != 0);
   }
-  if (all && listener->alive && !std::exchange(slot.heard_all, true)) OneHeard(listener);
+  if (!listener->alive) return;
+  if (failed) {
+    RetryLater(heard, slot);
+  } else {
+    slot->failing.reset();
+  }
+  if (all && !std::exchange(slot->heard_all, true)) OneHeard(listener);
+}
+
+bool SubscriptionTable::DeliverNews(Heard& heard, Slot& slot, Category category) {
+  const std::shared_ptr<Listener> listener = slot.listener;
+  const auto at = static_cast<std::size_t>(category);
+  while (listener->alive) {
+    const Notification* news = heard.subscription.slice(category).After(slot.told[at]);
+    if (news == nullptr) break;
+    const std::uint64_t version = news->version;
+    if (slot.failing != nullptr && slot.failing->versions[at] == version && slot.failing->retry.holds()) return false;
+    bool returned = false;
+    ++env_.counters.notifications;
+    env_.CallHost("a listener", [&] {
+      listener->host->Notify(*news);
+      returned = true;
+    });
+    if (!returned) {
+      if (slot.failing == nullptr) {
+        slot.failing = std::make_unique<Failing>(heard.subscription.consumer(), env_.options);
+      }
+      slot.failing->versions[at] = version;
+      slot.failing->retry_due = true;
+      return false;
+    }
+    slot.told[at] = version;
+    if (slot.failing != nullptr) slot.failing->versions[at] = 0;
+  }
+  return true;
+}
+
+// Dubbo 2.6 told the failed list again, over a newer one that had been told meanwhile, and without end; Dubbo 3
+// never does. Here nothing is kept of what failed but its version.
+void SubscriptionTable::RetryLater(const std::shared_ptr<Heard>& heard, const std::shared_ptr<Slot>& slot) {
+  if (!std::exchange(slot->failing->retry_due, false)) return;
+  slot->failing->retry.Failed(env_, [this, heard, weak = std::weak_ptr(slot)] {
+    if (const auto waiting = weak.lock()) Schedule(heard, waiting);
+  });
 }
 
 void SubscriptionTable::OneHeard(const std::shared_ptr<Listener>& listener) {
@@ -261,10 +305,7 @@ void SubscriptionTable::UseCache(Heard& heard, std::optional<Category> only) {
     return;
   }
   if (!heard.subscription.UseCached(env_.cache->Find(heard.subscription.consumer()), only)) return;
-  env_.context.log->Warn("FL-1-10", heard.subscription.consumer().ServiceKey(),
-                         absl::StrCat("registry ", env_.options.address, " has not answered",
-                                      env_.last_error.ok() ? "" : absl::StrCat(" (", env_.last_error.ToString(), ")"),
-                                      "; until it does, the lists in ", env_.cache->origin(), " are used"));
+  env_.SaysCacheIsUsed(heard.subscription.consumer().ServiceKey(), env_.cache->origin());
 }
 
 void SubscriptionTable::OnCacheLoaded() {
@@ -291,7 +332,15 @@ std::size_t SubscriptionTable::cached() const {
 }
 
 std::size_t SubscriptionTable::retries_pending() const {
-  return watches_.failing() + (names_failure_.ok() ? 0 : 1);
+  std::size_t pending = watches_.failing() + (names_failure_.ok() ? 0 : 1);
+  for (const auto& [consumer, interest] : interests_) {
+    for (const auto& [name, heard] : interest->services) {
+      pending += static_cast<std::size_t>(std::count_if(heard->slots.begin(), heard->slots.end(), [](const auto& slot) {
+        return slot->failing != nullptr && slot->failing->retry.pending();
+      }));
+    }
+  }
+  return pending;
 }
 
 void SubscriptionTable::Destroy() {

@@ -14,6 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "fairlead/base/executor.h"
+#include "fairlead/registry/operation_retry.h"
 #include "fairlead/registry/registry_environment.h"
 #include "fairlead/registry/subscription.h"
 #include "fairlead/registry/watch_table.h"
@@ -25,7 +26,9 @@ namespace fairlead::internal {
 // Who listens to what. A (consumer url, listener) pair has a slot in each Subscription that it hears: one, or
 // one for each service when the interface is `*`. A slot remembers what its listener was told and is brought
 // up to date by a task of its own, so that a listener may do anything from within Notify, several changes in
-// a row are told as one, and a newcomer gets the replay that others had before. REQUIRES: executor.
+// a row are told as one, and a newcomer gets the replay that others had before. What its listener threw at is not
+// counted as told, so the next delivery, at the latest after a pause, tells it what is known by then. REQUIRES:
+// executor.
 class SubscriptionTable {
  public:
   explicit SubscriptionTable(RegistryEnvironment& env) : env_(env), watches_(env) {}
@@ -62,9 +65,16 @@ class SubscriptionTable {
     Done first;  // while somebody waits
     Timer deadline;
   };
+  struct Failing {
+    explicit Failing(const Url& consumer, const RegistryOptions& options) : retry(consumer, options) {}
+    std::array<std::uint64_t, kCategoryCount> versions{};  // at which the listener threw; 0: it did not
+    bool retry_due = false;                                // it threw just now
+    OperationRetry retry;
+  };
   struct Slot {
     std::shared_ptr<Listener> listener;
     std::array<std::uint64_t, kCategoryCount> told{};  // versions
+    std::unique_ptr<Failing> failing;                  // made when the listener throws
     bool heard_all = false;
     bool scheduled = false;
   };
@@ -87,7 +97,10 @@ class SubscriptionTable {
   void AddSlot(const std::shared_ptr<Heard>& heard, const std::shared_ptr<Listener>& listener);
   void ScheduleAll(const std::shared_ptr<Heard>& heard);
   void Schedule(const std::shared_ptr<Heard>& heard, const std::shared_ptr<Slot>& slot);
-  void Deliver(const Heard& heard, Slot& slot);
+  void Deliver(const std::shared_ptr<Heard>& heard, const std::shared_ptr<Slot>& slot);
+  // Of one category. False when the listener threw, now or before.
+  bool DeliverNews(Heard& heard, Slot& slot, Category category);
+  void RetryLater(const std::shared_ptr<Heard>& heard, const std::shared_ptr<Slot>& slot);
   void OneHeard(const std::shared_ptr<Listener>& listener);
   void TellOfRegistry(const std::shared_ptr<Listener>& listener);
   void UseCache(Heard& heard, std::optional<Category> only);

@@ -4,12 +4,6 @@
 #include <utility>
 
 namespace fairlead::internal {
-namespace {
-
-constexpr std::chrono::milliseconds kReadAgain{200};
-
-}  // namespace
-
 MemoryClient::MemoryClient(std::shared_ptr<MemoryStore> store, RegistryContext context,
                            BurstWindow::Limits burst)
     : store_(std::move(store)), context_(std::move(context)), burst_(burst), random_(Mix64(context_.seed)) {}
@@ -149,9 +143,11 @@ void MemoryClient::OnServices() {
 void MemoryClient::ReadServices() {
   store_->ReadServices(id_, Guarded([id = names_id_](MemoryClient& self, auto names) {
                          if (self.names_id_ != id) return;
-                         if (!names.ok()) {
+                         if (names.ok()) {
+                           self.names_backoff_.Reset();
+                         } else {
                            self.names_retry_ = self.context_.executor->After(
-                               kReadAgain, self.Guarded([](MemoryClient& late) { late.OnServices(); }));
+                               self.names_backoff_.Next(self.random_), self.Guarded([](MemoryClient& late) { late.OnServices(); }));
                          }
                          self.on_names_(std::move(names));
                        }));
@@ -166,9 +162,11 @@ void MemoryClient::ReadConfig(const std::string& group, const std::string& key, 
   store_->ReadConfig(id_, group, key, Guarded([group, key, id = watch.id](MemoryClient& self, auto value) {
                        const auto at = self.configs_.find({group, key});
                        if (at == self.configs_.end() || at->second.id != id) return;
-                       if (!value.ok()) {
+                       if (value.ok()) {
+                         at->second.backoff.Reset();
+                       } else {
                          at->second.retry = self.context_.executor->After(
-                             kReadAgain,
+                             at->second.backoff.Next(self.random_),
                              self.Guarded([group, key](MemoryClient& late) { late.OnConfig(group, key); }));
                        }
                        at->second.on_value(std::move(value));

@@ -55,13 +55,13 @@ class MemoryClient : public std::enable_shared_from_this<MemoryClient> {
     Timer timer;
     // One read at a time: a burst of changes must not queue as many lists as it has changes.
     bool reading = false, again = false;
-    Backoff backoff{std::chrono::milliseconds(100), std::chrono::milliseconds(200),
-                    std::chrono::milliseconds(5000)};
+    Backoff backoff = ReadBackoff();
   };
   struct ConfigWatch {
     std::uint64_t id = 0;
     ConfigValue on_value;
     Timer retry;
+    Backoff backoff = ReadBackoff();
   };
 
   template <class F>
@@ -88,6 +88,7 @@ class MemoryClient : public std::enable_shared_from_this<MemoryClient> {
   Names on_names_;
   std::uint64_t names_id_ = 0;
   Timer names_retry_;
+  Backoff names_backoff_ = ReadBackoff();
   std::map<std::pair<std::string, std::string>, ConfigWatch> configs_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "fairlead/registry/zookeeper/zk_paths.h"
+#include "fairlead/registry/zookeeper/zk_status.h"
 
 namespace fairlead::internal {
 
@@ -24,8 +25,9 @@ void ZkBackend::Start(absl::AnyInvocable<void(Session)> on_session) {
 
 void ZkBackend::OnSession(Session state, bool watches_lost) {
   writer_.OnSession(state, watches_lost);
-  if (session_->connected()) watches_.OnConnected(watches_lost);
+  // What others miss comes before what we miss: registering anew before reading anew.
   on_session_(state);
+  if (session_->connected()) watches_.OnConnected(watches_lost);
 }
 
 void ZkBackend::OnChange(ZkChange change, const std::string& path) {
@@ -50,6 +52,8 @@ bool ZkBackend::RefusesInChild(Answer& answer) {
   session_->Post([answer = std::move(answer), status = std::move(status)]() mutable {
     if constexpr (std::is_same_v<Answer, Done>) {
       if (answer) answer(std::move(status));
+    } else if constexpr (std::is_invocable_v<Answer&, absl::Status>) {
+      answer(std::move(status));
     } else {
       answer({.status = std::move(status)});
     }
@@ -143,7 +147,9 @@ void ZkBackend::UnwatchConfig(std::string_view group, std::string_view key) {
   watches_.Remove(ZkWatches::Kind::kData, ZkConfigPath(session_->options().config_root, group, key));
 }
 
-void ZkBackend::ReadMapping(std::string_view service, absl::AnyInvocable<void(absl::StatusOr<std::string>)> once) {
+void ZkBackend::ReadMapping(std::string_view service,
+                            absl::AnyInvocable<void(absl::StatusOr<std::string>)> once) {
+  if (RefusesInChild(once)) return;
   const std::string path = ZkMappingPath(session_->options().root, service);
   session_->Data(path, false, [path, once = std::move(once)](ZkReply reply) mutable {
     if (reply.code == ZkCode::kNoNode) return once(std::string());

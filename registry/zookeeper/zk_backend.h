@@ -31,7 +31,8 @@ class ZkBackend final : public RegistryBackend, private ZkSession::Observer {
   void WatchConfig(std::string_view group, std::string_view key, ConfigValue on_value) override;
   void UnwatchConfig(std::string_view group, std::string_view key) override;
   bool ChildrenAreEncoded() const override { return true; }
-  void ReadMapping(std::string_view service, absl::AnyInvocable<void(absl::StatusOr<std::string>)> once) override;
+  void ReadMapping(std::string_view service,
+                   absl::AnyInvocable<void(absl::StatusOr<std::string>)> once) override;
   std::string Describe() const override;
   void Stop(Done done) override;
 

@@ -17,7 +17,6 @@
 namespace fairlead::internal {
 namespace {
 
-constexpr std::chrono::milliseconds kResolveEvery{10000};
 constexpr std::string_view kThreadPrefix = "fl-zk-";
 
 std::atomic<std::uint64_t> next_number{1};
@@ -217,8 +216,8 @@ int ZkHandle::Open(const Target& target) {
       zookeeper_init2(target.servers.c_str(), Calls::OnSession, static_cast<int>(target.session.count()),
                       target.resume ? &id : nullptr, this, ZOO_NO_LOG_CLIENTENV, Calls::OnLog);
   if (handle_ == nullptr) return errno != 0 ? errno : EINVAL;
-  // Without it the library resolves the names anew before every wait for the socket.
-  zoo_set_servers_resolution_delay(handle_, static_cast<int>(kResolveEvery.count()));
+  // Without it the library would resolve, were it only addresses, before every wait for the socket.
+  zoo_set_servers_resolution_delay(handle_, -1);
   with_auth_ = !target.auth.empty();
   if (with_auth_) {
     zoo_add_auth(handle_, "digest", target.auth.data(), static_cast<int>(target.auth.size()), nullptr,

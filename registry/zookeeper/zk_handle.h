@@ -5,6 +5,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -54,6 +55,7 @@ struct ZkReply {
   std::vector<std::string> names{};   // Children
   std::optional<std::string> data{};  // Data; nullopt: the node holds none
   std::int64_t owner = 0;             // Exists: the session of an ephemeral node, else 0
+  std::size_t limit = 0;              // kBadArgument: the bytes that the request has more than
 };
 
 // The library's text for its code, for example "no node".
@@ -69,12 +71,13 @@ struct ZkSessionId {
 };
 
 // One handle of the library: two threads, one connection, at most one session. It is opened and closed on a
-// helper thread, for both may block (name resolution; a hung server), and used on the executor in between.
+// helper thread, for its threads take that one's name and a hung server makes closing block, and used on the
+// executor in between.
 // Every call returns at once; what happens comes to the listener, on the executor, with the handle's number.
 class ZkHandle {
  public:
   struct Target {
-    std::string servers;
+    std::string servers;  // addresses, no names
     std::string auth;
     std::chrono::milliseconds session;
     std::optional<ZkSessionId> resume;  // the session to go on with
@@ -102,8 +105,7 @@ class ZkHandle {
   // For the helper thread that opens it: the library's threads inherit the name and the signal mask.
   std::string thread_name() const;
 
-  // Both may block for seconds. Open returns 0 or an errno: the servers' names cannot be resolved. The
-  // library itself retries to connect for ever.
+  // Close may block for seconds. Open returns 0 or an errno. The library itself retries to connect for ever.
   int Open(const Target& target);
   void Close();
 

@@ -1,5 +1,6 @@
 #include "fairlead/registry/zookeeper/zk_options.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,8 @@ namespace fairlead::internal {
 namespace {
 
 constexpr std::int32_t kDefaultPort = 2181;
+// The library gives each attempt to connect a part of it.
+constexpr std::chrono::milliseconds kShortestSession{500};
 
 // The library splits at the last colon and resolves what is before it as it stands.
 absl::StatusOr<std::string> ServerText(std::string_view address) {
@@ -22,9 +25,12 @@ absl::StatusOr<std::string> ServerText(std::string_view address) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (host.empty() || split->port <= 0 || split->port > 65535 ||
       host.find_first_of(" /?#@") != std::string_view::npos) {
-    return absl::InvalidArgumentError(absl::StrCat("ZooKeeper server \"",
-                                                   ToAbsl(address.substr(address.rfind('@') + 1)),
-                                                   "\": expected host:port with a port of 1 to 65535"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("ZooKeeper server \"", ToAbsl(address.substr(address.rfind('@') + 1)),
+                     "\": expected host:port with a port of 1 to 65535",
+                     address.find('/') != std::string_view::npos
+                         ? "; a chroot is no part of an address, write group=/chroot/dubbo"
+                         : ""));
   }
   return absl::StrCat(ToAbsl(host), ":", split->port);
 }
@@ -35,7 +41,7 @@ absl::StatusOr<ZkOptions> ZkOptions::Parse(const Url& registry) {
   FAIRLEAD_ASSIGN_OR_RETURN(const RegistryOptions common, RegistryOptions::Parse(registry));
   ZkOptions options;
   options.address = common.address;
-  options.session = common.session;
+  options.session = std::max(common.session, kShortestSession);
   options.burst = common.burst;
   options.root = ZkRoot(common.group);
   if (options.root != "/" && (options.root.ends_with('/') || options.root.find("//") != std::string::npos)) {

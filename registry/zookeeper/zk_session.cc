@@ -2,54 +2,34 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+
 namespace fairlead::internal {
 namespace {
 
 using std::chrono::milliseconds;
 
-// Half of what a server accepts by default (jute.maxbuffer, 1 MB).
-constexpr std::size_t kMostRequestBytes = 512 * 1024;
+// A server accepts 1 048 575 bytes by default (jute.maxbuffer), and Replace says the path twice.
+constexpr std::size_t kMostPathBytes = 500 * 1000;
 constexpr std::size_t kMostWatchedBytes = 700 * 1000;
-constexpr std::size_t kBytesPerWatch = 4;  // the length before each path
+// Nobody sets a server's limit lower than this.
+constexpr std::size_t kLargeBytes = 64 * 1000;
+constexpr milliseconds kShortLife{500};
+constexpr int kShortLives = 2;
 
 constexpr milliseconds kStopLimit{1000};
-constexpr int kPatience = 2;  // sessions spent looking for a server before the handle is replaced
+constexpr milliseconds kResolveEvery{10000};
+// How long a server is looked for before the handle is replaced: so many sessions, and no longer than that. A server that
+// lost its data drops a client that has seen later changes without a word, however often the same handle comes.
+constexpr int kPatience = 2;
+constexpr milliseconds kMostPatience{10000};
 
 }  // namespace
-
-absl::Status ZkStatus(const ZkReply& reply, const std::string& subject) {
-  const auto text = [&](std::string_view ours) {
-    return absl::StrCat("ZooKeeper, ", subject, ": ",
-                        reply.number != 0 ? ZkErrorText(reply.number) : std::string(ours));
-  };
-  switch (reply.code) {
-    case ZkCode::kOk:
-      return absl::OkStatus();
-    case ZkCode::kNoNode:
-      return absl::NotFoundError(text("no node"));
-    case ZkCode::kNodeExists:
-      return absl::AlreadyExistsError(text("node exists"));
-    case ZkCode::kNotEmpty:
-      return absl::FailedPreconditionError(text("the node has children"));
-    case ZkCode::kNoAuth:
-      return absl::PermissionDeniedError(absl::StrCat(text("not authorised"),
-                                                      "; the ACL does not allow it, see the ",
-                                                      "user and password of the registry url"));
-    case ZkCode::kBadArgument:
-      return absl::InvalidArgumentError(
-          text(absl::StrCat("the request is larger than ", kMostRequestBytes, " bytes")));
-    case ZkCode::kLost:
-      return absl::UnavailableError(text("not connected"));
-    case ZkCode::kFailed:
-      return absl::UnavailableError(text("failed"));
-  }
-  return absl::InternalError(text("unknown answer"));
-}
 
 ZkSession::ZkSession(ZkOptions options, const RegistryContext& context)
     : options_(std::move(options)),
@@ -59,7 +39,8 @@ ZkSession::ZkSession(ZkOptions options, const RegistryContext& context)
       helpers_(std::make_shared<ZkHelpers>(gate_)),
       random_(Mix64(context.seed)),
       backoff_(milliseconds(0), milliseconds(500), milliseconds(30000)),
-      session_time_(options_.session) {}
+      session_time_(options_.session),
+      most_path_bytes_(kMostPathBytes) {}
 
 ZkSession::~ZkSession() {
   if (!CheckProcess().ok()) {
@@ -99,34 +80,43 @@ void ZkSession::Open() {
   handle_ = std::make_shared<ZkHandle>(gate_, weak_from_this());
   opened_ = false;
   early_.reset();
-  ZkHandle::Target target{options_.servers, options_.auth, options_.session, std::nullopt};
+  ZkHandle::Target target{addresses_, options_.auth, options_.session, std::nullopt};
   if (has_session_) target.resume = id_;
   trouble_ = "resolving the servers' names";
   const bool started = helpers_->Run(
-      handle_->thread_name(),
-      [handle = handle_, target = std::move(target), gate = gate_, weak = weak_from_this()]() mutable {
-        const int error = handle->Open(target);
-        gate->Post([handle = std::move(handle), error, weak]() mutable {
+      handle_->thread_name(), [handle = handle_, target = std::move(target), names = options_.servers,
+                               gate = gate_, weak = weak_from_this()]() mutable {
+        ZkAddresses found = ResolveServers(names);
+        // While the names cannot be resolved the addresses they had go on being tried.
+        if (!found.list.empty()) target.servers = found.list;
+        const int error = target.servers.empty() ? ENOENT : handle->Open(target);
+        gate->Post([handle = std::move(handle), error, found = std::move(found), weak]() mutable {
           if (const auto self = weak.lock()) {
-            self->OnOpened(handle, error);
+            self->OnOpened(handle, error, found);
           } else {
             CloseElsewhere(handle);
           }
         });
       });
-  if (!started) Post([this, handle = handle_] { OnOpened(handle, EAGAIN); });
+  if (!started) Post([this, handle = handle_] { OnOpened(handle, EAGAIN, {}); });
 }
 
-void ZkSession::OnOpened(const std::shared_ptr<ZkHandle>& handle, int error) {
+void ZkSession::OnOpened(const std::shared_ptr<ZkHandle>& handle, int error, const ZkAddresses& found) {
   if (stopped_ || handle != handle_) {
     RetireHandle(handle);
     return;
   }
+  if (!found.list.empty()) addresses_ = found.list;
+  if (error == 0 && !found.unresolved.empty()) {
+    context_.log->Warn("FL-2-1", options_.address,
+                       absl::StrCat("cannot resolve ", found.unresolved, "; trying ", addresses_));
+  }
   if (error != 0) {
     handle_.reset();
-    trouble_ = error == ENOENT ? "no server name can be resolved" : std::string(std::strerror(error));
+    last_error_ = error == ENOENT ? "no server name can be resolved" : std::string(std::strerror(error));
+    trouble_ = "no client";
     context_.log->Warn("FL-2-1", options_.address,
-                       absl::StrCat("no ZooKeeper client: ", trouble_, "; trying again"));
+                       absl::StrCat("no ZooKeeper client: ", last_error_, "; trying again"));
     next_step_ = After(backoff_.Next(random_), [this] { Open(); });
     return;
   }
@@ -153,9 +143,10 @@ void ZkSession::OnState(std::uint64_t handle, ZkState state, const ZkSessionId& 
       OnSuspended();
       return;
     case ZkState::kAuthFailed:
-      context_.log->Error("FL-2-2", options_.address,
-                          "the server refuses user and password of the registry url");
-      [[fallthrough]];
+      last_error_ = "the server refuses user and password of the registry url";
+      context_.log->Error("FL-2-2", options_.address, last_error_);
+      OnSessionOver();
+      return;
     case ZkState::kExpired:
       OnSessionOver();
       return;
@@ -165,11 +156,15 @@ void ZkSession::OnState(std::uint64_t handle, ZkState state, const ZkSessionId& 
 void ZkSession::OnConnected(const ZkSessionId& id) {
   if (connected_) return;
   next_step_.Cancel();
+  resolve_.Cancel();
   const bool same = has_session_ && id.id == id_.id;
   if (has_session_ && !same) observer_->OnSession(State::kExpired, true);
   if (stopped_) return;
   const State state = same ? State::kReconnected : generation_ > 0 ? State::kNew : State::kConnected;
-  if (!same) ++generation_;
+  if (!same) {
+    ++generation_;
+    most_path_bytes_ = kMostPathBytes;  // what was suspected of a server may not hold of the next
+  }
   id_ = id;
   has_session_ = true;
   connected_ = true;
@@ -182,13 +177,28 @@ void ZkSession::OnSuspended() {
   if (!connected_) return;
   connected_ = false;
   trouble_ = "connection lost";
-  if (watched_bytes_ > kMostWatchedBytes) {
-    // With this handle each reconnect would fail on the packet of watches; another one has none to repeat.
+  const bool short_life = context_.clock->SteadyNow() - connected_at_ < kShortLife;
+  short_lives_ = short_life ? short_lives_ + 1 : 0;
+  SuspectLargeRequest();
+  if (watched_.bytes() > (short_lives_ < kShortLives ? kMostWatchedBytes : kLargeBytes)) {
+    // With this handle each reconnect would fail on the packet of watches; another one has none to repeat,
+    // and comes with a back-off.
     ReplaceHandle();
   } else {
     AwaitConnection();
   }
   if (!stopped_) observer_->OnSession(State::kSuspended, false);
+}
+
+void ZkSession::SuspectLargeRequest() {
+  std::size_t largest = 0;
+  for (const auto& [request, pending] : pending_) largest = std::max(largest, pending.bytes);
+  if (largest < kLargeBytes || ++losses_with_large_request_ < kShortLives) return;
+  losses_with_large_request_ = 0;
+  most_path_bytes_ = largest - 1;
+  context_.log->Warn("FL-2-8", options_.address,
+                     absl::StrCat("the connection ended twice while a path of ", largest,
+                                  " bytes was sent; paths as long are refused from now on"));
 }
 
 void ZkSession::OnSessionOver() {
@@ -200,12 +210,35 @@ void ZkSession::OnSessionOver() {
 }
 
 void ZkSession::AwaitConnection() {
-  next_step_ = After(kPatience * session_time_, [this] {
+  const milliseconds patience = std::min(kPatience * session_time_, kMostPatience);
+  next_step_ = After(patience, [this, patience] {
     context_.log->Warn("FL-2-3", options_.address,
-                       absl::StrCat("no server found within ", kPatience, " sessions; starting over"));
+                       absl::StrCat("no server found within ", patience.count(), " ms; starting over"));
     backoff_.Reset();  // the library paces its attempts itself
     ReplaceHandle();
   });
+  ResolveLater();
+}
+
+void ZkSession::ResolveLater() {
+  resolve_ = After(std::min(kResolveEvery, session_time_), [this] { ResolveAgain(); });
+}
+
+void ZkSession::ResolveAgain() {
+  if (connected_ || !opened_) return;
+  ResolveLater();
+  if (resolving_) return;
+  resolving_ =
+      helpers_->Run("fl-zk-names", [names = options_.servers, gate = gate_, weak = weak_from_this()] {
+        gate->Post([found = ResolveServers(names), weak] {
+          const auto self = weak.lock();
+          if (self == nullptr || self->stopped_) return;
+          self->resolving_ = false;
+          if (found.list.empty() || found.list == self->addresses_) return;
+          self->addresses_ = found.list;
+          if (!self->connected_ && self->opened_) self->ReplaceHandle();
+        });
+      });
 }
 
 void ZkSession::ReplaceHandle() {
@@ -213,8 +246,7 @@ void ZkSession::ReplaceHandle() {
   handle_.reset();
   opened_ = false;
   watches_lost_ = true;
-  watched_.clear();
-  watched_bytes_ = 0;
+  watched_.Clear();
   if (context_.clock->SteadyNow() - connected_at_ >= session_time_ && generation_ > 0) backoff_.Reset();
   next_step_ = After(backoff_.Next(random_), [this] { Open(); });
   FailPending();
@@ -256,6 +288,7 @@ void ZkSession::Stop(Done done) {
   connected_ = false;
   stop_done_.push_back(std::move(done));
   next_step_.Cancel();
+  resolve_.Cancel();
   pending_.clear();
   // One that is still being opened is closed when it is.
   if (opened_) RetireHandle(std::move(handle_));
@@ -286,51 +319,54 @@ void ZkSession::FinishStop(const absl::Status& status) {
   }
 }
 
-void ZkSession::Refuse(Reply reply, ZkCode code, int number) {
-  Post([reply = std::move(reply), code, number]() mutable { reply({.code = code, .number = number}); });
+void ZkSession::Refuse(Reply reply, ZkReply answer) {
+  Post([reply = std::move(reply), answer = std::move(answer)]() mutable { reply(std::move(answer)); });
 }
 
 template <class Send>
-void ZkSession::Request(std::size_t bytes, Pending pending, const Send& send) {
-  if (bytes > kMostRequestBytes) return Refuse(std::move(pending.reply), ZkCode::kBadArgument, 0);
-  if (!connected_) return Refuse(std::move(pending.reply), ZkCode::kLost, 0);
+void ZkSession::Request(const std::string& path, Pending pending, const Send& send) {
+  pending.bytes = path.size();
+  if (path.size() > most_path_bytes_) {
+    return Refuse(std::move(pending.reply), {.code = ZkCode::kBadArgument, .limit = most_path_bytes_});
+  }
+  if (!connected_) return Refuse(std::move(pending.reply), {.code = ZkCode::kLost});
   const std::uint64_t request = ++last_request_;
   if (const int error = send(*handle_, request); error != 0) {
-    return Refuse(std::move(pending.reply), ZkHandle::CodeOf(error), error);
+    return Refuse(std::move(pending.reply), {.code = ZkHandle::CodeOf(error), .number = error});
   }
   pending_.emplace(request, std::move(pending));
 }
 
 void ZkSession::Create(const std::string& path, bool ephemeral, Reply reply) {
-  Request(path.size(), {.reply = std::move(reply)},
+  Request(path, {.reply = std::move(reply)},
           [&](ZkHandle& handle, std::uint64_t request) { return handle.Create(path, ephemeral, request); });
 }
 
 void ZkSession::Delete(const std::string& path, Reply reply) {
-  Request(path.size(), {.reply = std::move(reply)},
+  Request(path, {.reply = std::move(reply)},
           [&](ZkHandle& handle, std::uint64_t request) { return handle.Delete(path, request); });
 }
 
 void ZkSession::Replace(const std::string& path, bool ephemeral, Reply reply) {
-  Request(2 * path.size(), {.reply = std::move(reply)},
+  Request(path, {.reply = std::move(reply)},
           [&](ZkHandle& handle, std::uint64_t request) { return handle.Replace(path, ephemeral, request); });
 }
 
 void ZkSession::Exists(const std::string& path, bool watch, Reply reply) {
-  Pending pending{std::move(reply), watch ? Watch::kNode : Watch::kNone, path, true};
-  Request(path.size(), std::move(pending),
+  Pending pending{std::move(reply), watch ? std::optional(Watch::kNode) : std::nullopt, path, true};
+  Request(path, std::move(pending),
           [&](ZkHandle& handle, std::uint64_t request) { return handle.Exists(path, watch, request); });
 }
 
 void ZkSession::Children(const std::string& path, bool watch, Reply reply) {
-  Pending pending{std::move(reply), watch ? Watch::kChildren : Watch::kNone, path, false};
-  Request(path.size(), std::move(pending),
+  Pending pending{std::move(reply), watch ? std::optional(Watch::kChildren) : std::nullopt, path, false};
+  Request(path, std::move(pending),
           [&](ZkHandle& handle, std::uint64_t request) { return handle.Children(path, watch, request); });
 }
 
 void ZkSession::Data(const std::string& path, bool watch, Reply reply) {
-  Pending pending{std::move(reply), watch ? Watch::kNode : Watch::kNone, path, false};
-  Request(path.size(), std::move(pending),
+  Pending pending{std::move(reply), watch ? std::optional(Watch::kNode) : std::nullopt, path, false};
+  Request(path, std::move(pending),
           [&](ZkHandle& handle, std::uint64_t request) { return handle.Data(path, watch, request); });
 }
 
@@ -339,35 +375,24 @@ void ZkSession::OnReply(std::uint64_t handle, std::uint64_t request, ZkReply rep
   handle_->Release(request);
   auto node = pending_.extract(request);
   if (node.empty()) return;
-  CountWatch(node.mapped(), reply.code);
-  node.mapped().reply(std::move(reply));
+  Pending& pending = node.mapped();
+  const bool set = reply.code == ZkCode::kOk || (reply.code == ZkCode::kNoNode && pending.looks_for_node);
+  if (pending.watch && set) watched_.Add(*pending.watch, pending.path);
+  if (reply.code != ZkCode::kLost) last_error_.clear();
+  if (reply.code == ZkCode::kOk && pending.bytes >= kLargeBytes) losses_with_large_request_ = 0;
+  pending.reply(std::move(reply));
 }
 
 void ZkSession::OnChange(std::uint64_t handle, ZkChange change, const std::string& path) {
   if (stopped_ || handle_ == nullptr || handle != handle_->number()) return;
-  if (change != ZkChange::kChildren) UncountWatch(Watch::kNode, path);
-  if (change == ZkChange::kChildren || change == ZkChange::kDeleted) UncountWatch(Watch::kChildren, path);
+  if (change != ZkChange::kChildren) watched_.Remove(Watch::kNode, path);
+  if (change == ZkChange::kChildren || change == ZkChange::kDeleted) watched_.Remove(Watch::kChildren, path);
   observer_->OnChange(change, path);
-}
-
-void ZkSession::CountWatch(const Pending& pending, ZkCode code) {
-  if (pending.watch == Watch::kNone) return;
-  if (code != ZkCode::kOk && !(code == ZkCode::kNoNode && pending.looks_for_node)) return;
-  const char kind = pending.watch == Watch::kNode ? 'n' : 'c';
-  if (watched_.insert(absl::StrCat(std::string(1, kind), pending.path)).second) {
-    watched_bytes_ += pending.path.size() + kBytesPerWatch;
-  }
-}
-
-void ZkSession::UncountWatch(Watch watch, const std::string& path) {
-  const char kind = watch == Watch::kNode ? 'n' : 'c';
-  if (watched_.erase(absl::StrCat(std::string(1, kind), path)) > 0)
-    watched_bytes_ -= path.size() + kBytesPerWatch;
 }
 
 void ZkSession::OnLog(const std::string& text) {
   if (stopped_) return;
-  if (!connected_ && opened_) trouble_ = text;
+  last_error_ = text;
   context_.log->Warn("FL-2-4", options_.address, text);
 }
 
@@ -386,6 +411,7 @@ std::string ZkSession::Describe() const {
                     : has_session_   ? "suspended: "
                                      : "over: ",
                     trouble_);
+    if (!last_error_.empty()) absl::StrAppend(&text, "; last: ", last_error_);
   }
   return text;
 }

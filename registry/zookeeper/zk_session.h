@@ -10,8 +10,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -20,18 +18,16 @@
 #include "fairlead/base/executor.h"
 #include "fairlead/base/random.h"
 #include "fairlead/registry/registry_backend.h"
+#include "fairlead/registry/zookeeper/zk_addresses.h"
 #include "fairlead/registry/zookeeper/zk_handle.h"
 #include "fairlead/registry/zookeeper/zk_helpers.h"
 #include "fairlead/registry/zookeeper/zk_options.h"
+#include "fairlead/registry/zookeeper/zk_watched_paths.h"
 
 namespace fairlead::internal {
 
-// What a reply means to the caller of an operation; OK for kOk. `subject` says what it was about, without
-// secrets: the names of url nodes hold passwords.
-absl::Status ZkStatus(const ZkReply& reply, const std::string& subject);
-
 // A session that is always there, or being sought: handles of the library come and go beneath it, each
-// replaced when its session expired, its password was refused, or it found no server for two session times
+// replaced when its session expired, its password was refused, or it found no server for two session times or ten seconds
 // (the library's own search can skip servers). A replacement for a handle whose session may still live asks
 // for that session again, so that an ensemble that was down for long finds its clients, and their ephemeral
 // nodes, in place.
@@ -69,9 +65,9 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   const ZkSessionId& id() const { return id_; }
   std::string Describe() const;
 
-  // As of ZkHandle. A reply of kLost comes for each request that the connection did not answer. Requests
-  // above 512 KB are refused with kBadArgument: the server would drop the connection, for ever if they are
-  // repeated.
+  // As of ZkHandle. A reply of kLost comes for each request that the connection did not answer. A path of
+  // more than 500 000 bytes is refused with kBadArgument, or of less where the server seems to accept less:
+  // it would drop the connection, for ever if the request is repeated.
   void Create(const std::string& path, bool ephemeral, Reply reply);
   void Delete(const std::string& path, Reply reply);
   void Replace(const std::string& path, bool ephemeral, Reply reply);
@@ -97,20 +93,27 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   void OnLog(const std::string& text) override;
 
  private:
-  enum class Watch : std::uint8_t { kNone, kNode, kChildren };
+  using Watch = ZkWatchedPaths::Kind;
   struct Pending {
     Reply reply;
-    Watch watch = Watch::kNone;
+    std::optional<Watch> watch{};  // to be set, on `path`
     std::string path{};
     bool looks_for_node = false;  // Exists: its watch is set on a missing node too
+    std::size_t bytes = 0;
   };
 
   void Open();
-  void OnOpened(const std::shared_ptr<ZkHandle>& handle, int error);
+  // `found`: what the names came to on the way.
+  void OnOpened(const std::shared_ptr<ZkHandle>& handle, int error, const ZkAddresses& found);
   void OnConnected(const ZkSessionId& id);
   void OnSuspended();
   void OnSessionOver();
+  // Looks for what made the server end the connection.
+  void SuspectLargeRequest();
   void AwaitConnection();
+  // Servers may move while nobody is connected. Looks for their new addresses now and then.
+  void ResolveLater();
+  void ResolveAgain();
   // Gives the present handle up and opens another after a back-off.
   void ReplaceHandle();
   void RetireHandle(std::shared_ptr<ZkHandle> handle);
@@ -120,10 +123,8 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   void FinishStop(const absl::Status& status);
 
   template <class Send>
-  void Request(std::size_t bytes, Pending pending, const Send& send);
-  void Refuse(Reply reply, ZkCode code, int number);
-  void CountWatch(const Pending& pending, ZkCode code);
-  void UncountWatch(Watch watch, const std::string& path);
+  void Request(const std::string& path, Pending pending, const Send& send);
+  void Refuse(Reply reply, ZkReply answer);
 
   const ZkOptions options_;
   const RegistryContext context_;
@@ -140,6 +141,10 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
     std::chrono::milliseconds negotiated;
   };
 
+  std::string addresses_;   // of the servers, as last found
+  bool resolving_ = false;  // again, for an open handle
+  Timer resolve_;
+
   std::shared_ptr<ZkHandle> handle_;  // being opened, or open
   bool opened_ = false;
   std::optional<LastState> early_;  // the library's threads may be faster than the one that opens the handle
@@ -150,15 +155,16 @@ class ZkSession final : public ZkHandle::Listener, public std::enable_shared_fro
   std::chrono::milliseconds session_time_;  // asked for, then negotiated
   std::uint64_t generation_ = 0;
   Clock::SteadyTime connected_at_;
-  std::string trouble_;  // why there is no connection, for Describe
-  Timer next_step_;      // the back-off, or the limit of a search
+  int short_lives_ = 0;     // connections in a row that ended as soon as they stood
+  std::string trouble_;     // why there is no connection, for Describe
+  std::string last_error_;  // the last thing that failed, until a server answers a request
+  Timer next_step_;         // the back-off, or the limit of a search
 
   std::uint64_t last_request_ = 0;
   std::map<std::uint64_t, Pending> pending_;
-  // What the library will repeat to the server after a reconnect, in one packet; the server refuses a large
-  // one.
-  std::unordered_set<std::string> watched_;
-  std::size_t watched_bytes_ = 0;
+  ZkWatchedPaths watched_;
+  std::size_t most_path_bytes_;
+  int losses_with_large_request_ = 0;
 
   bool stopped_ = false;
   std::vector<Done> stop_done_;  // empty: not stopping, or stopped

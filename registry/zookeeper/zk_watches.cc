@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "fairlead/registry/zookeeper/zk_status.h"
 
 namespace fairlead::internal {
 namespace {
@@ -11,6 +12,8 @@ using std::chrono::milliseconds;
 
 // Paces the thousands of reads that follow a new session.
 constexpr std::size_t kMostReads = 128;
+// A server that comes back has all its clients at its door: they do not all read at once.
+constexpr std::chrono::nanoseconds kSpread = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -40,7 +43,14 @@ void ZkWatches::Remove(Kind kind, const std::string& path) {
 
 void ZkWatches::OnConnected(bool watches_lost) {
   for (const auto& [key, entry] : entries_) {
-    if (watches_lost || entry->dirty) Want(entry);
+    if (watches_lost && entry->asked) {
+      entry->dirty = true;
+      const auto wait = session_.random().Below(static_cast<std::uint64_t>(kSpread.count()));
+      entry->timer = session_.After(std::chrono::nanoseconds(static_cast<std::int64_t>(wait)),
+                                    [this, again = entry] { Want(again); });
+    } else if (watches_lost || entry->dirty) {
+      Want(entry);
+    }
   }
   Pump();
 }
@@ -83,6 +93,7 @@ void ZkWatches::Pump() {
 void ZkWatches::Read(const EntryPtr& entry) {
   ++reads_;
   entry->reading = true;
+  entry->asked = true;
   entry->dirty = false;
   if (entry->burst) entry->burst->OnRead(session_.context().clock->SteadyNow());
   const auto then = [this, entry](ZkReply reply) { OnRead(entry, std::move(reply)); };

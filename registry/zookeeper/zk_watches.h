@@ -27,7 +27,8 @@ namespace fairlead::internal {
 // number of changes between two reads is told once.
 //
 // What a lost connection left open is read again when there is one; everything is when the watches went with
-// a session. At most 128 reads are under way at a time. REQUIRES: executor. Lives as long as the session.
+// a session, spread over a second. At most 128 reads are under way at a time. REQUIRES: executor. Lives as
+// long as the session.
 class ZkWatches {
  public:
   enum class Kind : std::uint8_t { kChildren, kData };
@@ -70,6 +71,7 @@ class ZkWatches {
     bool queued = false;   // in queue_
     bool reading = false;  // requests are under way; what changed before their answer is in it
     bool dirty = true;     // to be read when connected
+    bool asked = false;    // it was read before, so there is no haste to read it again
     bool existed = false;
     Backoff backoff;
     Timer timer;  // the end of a burst window or of a back-off

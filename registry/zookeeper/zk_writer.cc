@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "fairlead/registry/zookeeper/zk_status.h"
 
 namespace fairlead::internal {
 namespace {
@@ -85,32 +86,42 @@ void ZkWriter::Remove(const std::string& path, Done done) {
 }
 
 void ZkWriter::LookAfter(const std::string& path) {
-  own_[path].unsure = false;
+  Own& own = own_[path];
+  own.unsure = false;
+  own.next.Cancel();
   session_.Exists(path, true, [this, path](const ZkReply& reply) {
     const auto at = own_.find(path);
     if (at == own_.end()) return;
     if (reply.code == ZkCode::kNoNode) {
       OnGone(path);
-    } else if (reply.code != ZkCode::kOk) {
-      at->second.unsure = true;
+    } else if (reply.code == ZkCode::kOk) {
+      at->second.backoff.Reset();
+    } else {
+      LookAgain(path);
     }
   });
 }
 
+void ZkWriter::LookAgain(const std::string& path) {
+  Own& own = own_.at(path);
+  own.unsure = true;
+  if (!session_.connected()) return;
+  own.next = session_.After(own.backoff.Next(session_.random()), [this, path] { LookAfter(path); });
+}
+
 void ZkWriter::OnGone(const std::string& path) {
-  own_.at(path).restore = session_.After(kRestoreAfter, [this, path] {
+  own_.at(path).next = session_.After(kRestoreAfter, [this, path] {
     // Somebody else may have put it back, a twin of this process for instance: two that delete each other's
     // node would never end, so this time it is left alone.
     auto attempt = std::make_shared<Attempt>(Attempt{path, true, false, nullptr});
     attempt->done = [this, path](const absl::Status& status) {
       const auto at = own_.find(path);
       if (at == own_.end()) return;
-      if (!status.ok()) {
-        at->second.unsure = true;
-        return;
-      }
-      session_.context().log->Warn("FL-2-5", ParentOf(path),
-                                   "a node of ours was deleted while its session lives; restored");
+      session_.context().log->Warn(
+          "FL-2-5", ParentOf(path),
+          absl::StrCat("a node of ours was deleted while its session lives; ",
+                       status.ok() ? "restored" : absl::StrCat("not restored yet: ", status.ToString())));
+      if (!status.ok()) return LookAgain(path);
       LookAfter(path);
     };
     TryCreate(attempt);

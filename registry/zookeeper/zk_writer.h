@@ -1,10 +1,12 @@
 #ifndef FAIRLEAD_REGISTRY_ZOOKEEPER_ZK_WRITER_H_
 #define FAIRLEAD_REGISTRY_ZOOKEEPER_ZK_WRITER_H_
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
 
+#include "fairlead/base/backoff.h"
 #include "fairlead/base/executor.h"
 #include "fairlead/registry/registry.h"
 #include "fairlead/registry/zookeeper/zk_session.h"
@@ -38,7 +40,9 @@ class ZkWriter {
   };
   struct Own {
     bool unsure = false;  // whether it stands, and is watched, is to be looked at when connected
-    Timer restore;
+    Timer next;           // the look, or the restoring, to come
+    Backoff backoff{std::chrono::milliseconds(1000), std::chrono::milliseconds(2000),
+                    std::chrono::milliseconds(30000)};
   };
 
   void TryCreate(const std::shared_ptr<Attempt>& attempt);
@@ -47,6 +51,8 @@ class ZkWriter {
 
   void LookAfter(const std::string& path);
   void OnGone(const std::string& path);
+  // What could not be found out or restored is looked at again, after a back-off or with the connection.
+  void LookAgain(const std::string& path);
 
   ZkSession& session_;
   std::map<std::string, Own> own_;  // ephemeral nodes of this session, by path

@@ -84,5 +84,39 @@ TEST(Backoff, SameSeedSameWaits) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(a.Next(one), b.Next(other));
 }
 
+TEST(Backoff, OfARegistrysOperationsStaysInItsBounds) {
+  for (const milliseconds period : {milliseconds(1), milliseconds(199), milliseconds(1000), milliseconds(5000),
+                                    milliseconds(60'000), milliseconds(90'000), milliseconds(2'147'483'647)}) {
+    Random random(Mix64(static_cast<std::uint64_t>(period.count())));
+    for (int life = 0; life < 300; ++life) {
+      Backoff backoff = RetryBackoff(period);
+      milliseconds longest = period;
+      for (int k = 0; k < 30; ++k) {
+        const milliseconds wait = backoff.Next(random);
+        EXPECT_GE(wait, milliseconds(200));
+        EXPECT_LE(wait, std::max(longest, milliseconds(200))) << "attempt " << k << " of period " << period.count();
+        longest = std::min(longest * 2, std::max(period, milliseconds(60'000)));
+      }
+    }
+  }
+}
+
+TEST(Backoff, OfARegistrysOperationsUsesItsWholeRange) {
+  Random random(1);
+  for (int k = 0; k < 6; ++k) {
+    const milliseconds longest = std::min(milliseconds(5000) * (1 << k), milliseconds(60'000));
+    milliseconds low = longest, high(0);
+    for (int draw = 0; draw < kDraws; ++draw) {
+      Backoff backoff = RetryBackoff(milliseconds(5000));
+      for (int i = 0; i < k; ++i) backoff.Next(random);
+      const milliseconds wait = backoff.Next(random);
+      low = std::min(low, wait);
+      high = std::max(high, wait);
+    }
+    EXPECT_LT(low, milliseconds(200) + longest / 50) << k;
+    EXPECT_GT(high, longest - longest / 50) << k;
+  }
+}
+
 }  // namespace
 }  // namespace fairlead

@@ -51,6 +51,18 @@ class RuntimeTest : public ::testing::Test {
   }
 };
 
+TEST_F(RuntimeTest, CheckWrittenInAConsumerWantsAProvider) {
+  const std::string consumer = "consumer://10.0.0.9/com.acme.Orders?version=1.0.0";
+  EXPECT_TRUE(runtime_->Refer(registry_, consumer, protocol_).ok());
+  const auto none = runtime_->Refer(registry_, consumer + "&check=true", protocol_);
+  EXPECT_EQ(none.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(none.status().message()), AllOf(HasSubstr("com.acme.Orders:1.0.0"), HasSubstr("check=true")));
+  auto a = runtime_->Register(registry_, "dubbo://10.0.0.1:20880/com.acme.Orders?version=1.0.0");
+  ASSERT_TRUE(a.ok()) << a.status();
+  const auto some = runtime_->Refer(registry_, consumer + "&check=true", protocol_);
+  EXPECT_TRUE(some.ok()) << some.status();
+}
+
 TEST_F(RuntimeTest, ProvidersAndConsumersOfOneProcessFindEachOther) {
   auto a = runtime_->Register(registry_, "dubbo://10.0.0.1:20880/com.acme.Orders?version=1.0.0");
   ASSERT_TRUE(a.ok()) << a.status();

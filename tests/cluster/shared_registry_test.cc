@@ -197,6 +197,40 @@ TEST_F(SharedRegistryTest, EachRegisterObeysTheUrlItWasGiven) {
   EXPECT_THAT(store_->List("com.acme.Orders", Category::kProviders), ElementsAre(HasSubstr("10.0.0.1:20880")));
 }
 
+TEST_F(SharedRegistryTest, ARegistryThatIsOnlyReadFromStoresNothing) {
+  const auto consumers = [this] { return store_->List("com.acme.Orders", Category::kConsumers); };
+  const auto orders = Refer("memory://m?register=false&check=false");
+  EXPECT_THAT(consumers(), IsEmpty());
+  {
+    const auto real = Register("memory://m", kProvider);
+    ASSERT_TRUE(real.ok()) << real.status();
+    {
+      const auto none = Register("memory://m?register=false", kProvider);
+      EXPECT_TRUE(none.ok()) << none.status();
+    }
+    executor_->RunReady();
+    EXPECT_THAT(store_->List("com.acme.Orders", Category::kProviders), ElementsAre(HasSubstr("10.0.0.1:20880")))
+        << "what was not registered is not taken away";
+    EXPECT_TRUE(orders->Select({}).ok()) << "but it is subscribed";
+  }
+  executor_->RunReady();
+  EXPECT_THAT(store_->List("com.acme.Orders", Category::kProviders), IsEmpty());
+  // The list of accepted protocols, too, is each url's own, and counts for consumers.
+  const auto refused = Refer("memory://m?accepts=dubbo", std::string(kConsumer) + "&application=b");
+  EXPECT_THAT(consumers(), IsEmpty());
+  const auto stored = Refer("memory://m", std::string(kConsumer) + "&application=c");
+  EXPECT_THAT(consumers(), ElementsAre(HasSubstr("application=c")));
+}
+
+TEST_F(SharedRegistryTest, ARegistryThatIsOnlyRegisteredToIsNoneToReferTo) {
+  std::optional<Made> made;
+  Refer("memory://m?check=false&subscribe=false", made);
+  ASSERT_TRUE(made.has_value());
+  EXPECT_EQ(made->status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(made->status().message()), AllOf(HasSubstr("memory://m"), HasSubstr("subscribe=false")));
+  EXPECT_TRUE(Register("memory://m?subscribe=false", kProvider).ok());
+}
+
 TEST_F(SharedRegistryTest, OneConnectionForAnAddressAndGroupHoweverItIsWritten) {
   const auto a = Refer("memory://m");
   const auto b = Refer("memory://m/org.apache.dubbo.registry.RegistryService?group=dubbo&timeout=9");

@@ -3,15 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <functional>
-#include <future>
 #include <memory>
 #include <set>
 #include <string>
 
 #include "fairlead/cluster/default_extensions.h"
 #include "fairlead/cluster/runtime.h"
+#include "fairlead/tests/support/eventually.h"
 #include "fairlead/tests/support/fake_protocol.h"
 #include "fairlead/tests/support/log_recorder.h"
 #include "fairlead/tests/support/zk_client.h"
@@ -57,14 +55,6 @@ class ZookeeperFixture : public ::testing::Test {
     std::set<std::string> addresses;
     for (const Url& url : directory.List(invocation)) addresses.insert(url.Address());
     return addresses;
-  }
-  static bool Eventually(const std::function<bool()>& wanted, std::chrono::seconds limit = std::chrono::seconds(20)) {
-    const auto end = std::chrono::steady_clock::now() + limit;
-    while (std::chrono::steady_clock::now() < end) {
-      if (wanted()) return true;
-      std::promise<void>().get_future().wait_for(std::chrono::milliseconds(5));
-    }
-    return wanted();
   }
 
   static inline ZookeeperServer* server_ = nullptr;

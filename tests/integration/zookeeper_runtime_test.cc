@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <future>
 #include <thread>
 
 #include "fairlead/tests/integration/zookeeper_fixture.h"
@@ -159,15 +160,19 @@ TEST_F(ZookeeperRuntimeTest, WhatWasRegisteredIsBackAfterALostSession) {
   const auto children = *look.Children("/dubbo/com.acme.Orders/providers");
   const std::string path = "/dubbo/com.acme.Orders/providers/" + children.front();
   const std::int64_t before = look.EphemeralOwner(path);
-  // Longer than the longest session the server grants.
-  server_->Freeze();
-  std::promise<void>().get_future().wait_for(seconds(5));
-  server_->Thaw();
-  EXPECT_TRUE(Eventually([&] {
-    ZkClient now(server_->address());
-    const std::int64_t owner = now.EphemeralOwner(path);
-    return owner != 0 && owner != before;
-  }, seconds(40)));
+  const auto lost_and_back = [&] {
+    // Longer than the longest session the server grants. Yet a client that is heard before the server looks at its
+    // clock keeps its session.
+    server_->Freeze();
+    std::promise<void>().get_future().wait_for(seconds(5));
+    server_->Thaw();
+    return Eventually([&] {
+      ZkClient now(server_->address());
+      const std::int64_t owner = now.EphemeralOwner(path);
+      return owner != 0 && owner != before;
+    }, seconds(10));
+  };
+  EXPECT_TRUE(lost_and_back() || lost_and_back() || lost_and_back());
   EXPECT_TRUE(Eventually([&] { return Addresses(*directory) == std::set<std::string>{"10.0.0.1:20880"}; }));
 }
 

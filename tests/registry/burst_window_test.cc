@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <vector>
+
+#include "fairlead/base/random.h"
 
 namespace fairlead {
 namespace {
@@ -68,6 +71,34 @@ TEST(BurstWindow, AGivenValueIsHonouredExactly) {
 TEST(BurstWindow, ZeroNeverWaits) {
   EXPECT_EQ(Reads(BurstWindow(BurstWindow::Limits::Fixed(milliseconds(0))), {0, 0, 1, 1, 2}),
             (std::vector<int>{0, 0, 1, 1, 2}));
+}
+
+// Whatever comes when: the first event after a quiet time is read at once, no event waits longer than the longest
+// window, and within any window there are two reads at most.
+TEST(BurstWindow, AnyStreamIsReadInTimeAndNotOften) {
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    Random random(Mix64(seed));
+    const int first = 1 + static_cast<int>(random.Below(200));
+    const int longest = random.Below(2) == 0 ? first : first + static_cast<int>(random.Below(2000));
+    std::vector<int> events;
+    int at = 0;
+    for (int i = 0; i < 300; ++i) {
+      at += random.Below(20) == 0 ? static_cast<int>(random.Below(5000)) : static_cast<int>(random.Below(30));
+      events.push_back(at);
+    }
+    const std::vector<int> reads =
+        Reads(BurstWindow(BurstWindow::Limits{milliseconds(first), milliseconds(longest)}), events);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const auto covered = std::lower_bound(reads.begin(), reads.end(), events[i]);
+      ASSERT_NE(covered, reads.end()) << "seed " << seed;
+      EXPECT_LE(*covered - events[i], longest) << "seed " << seed;
+      const bool quiet = i == 0 || events[i] - events[i - 1] > 2 * longest;
+      EXPECT_TRUE(!quiet || *covered == events[i]) << "seed " << seed;
+    }
+    for (std::size_t i = 2; i < reads.size(); ++i) {
+      EXPECT_GE(reads[i] - reads[i - 2], first) << "three reads in one window, seed " << seed;
+    }
+  }
 }
 
 TEST(BurstWindow, AReadForAnotherReasonCoversWhatWasDue) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -316,6 +317,102 @@ TEST_F(ListCacheTest, MayEndBeforeTheFileIsRead) {
   Close();
   EXPECT_TRUE(backend_->destroyed);
   EXPECT_EQ(FileText(name_), before);
+}
+
+TEST_F(ListCacheTest, AListenerThatThrowsKeepsNoListOutOfIt) {
+  Open(Registry());
+  const auto listener = Subscribe();
+  listener->then = [] { throw std::runtime_error("host bug"); };
+  PushAll({kFirst});
+  Advance(milliseconds(500));
+  EXPECT_THAT(FileText(name_), HasSubstr("10.0.0.1"));
+}
+
+TEST_F(ListCacheTest, WhatNobodySubscribesForAMonthGoes) {
+  const std::string other = "consumer://10.0.0.9/a.C?interface=a.C";
+  int changes = 0;
+  const auto write = [&] {
+    Push("a.C", Category::kProviders, {"dubbo://10.0.1." + std::to_string(++changes) + ":1/a.C?interface=a.C"});
+    Advance(milliseconds(500));
+    return FileText(name_);
+  };
+  Live({kFirst});
+  Open(Registry());
+  Subscribe(other);
+  EXPECT_THAT(write(), HasSubstr("\na.B=dubbo")) << "not subscribed now";
+  EXPECT_THAT(FileText(name_), HasSubstr("\n_\\:idle\\:a.B=19723\n")) << "January 1st, 2024";
+  Advance(std::chrono::hours(24 * 10));
+  EXPECT_THAT(write(), HasSubstr("\na.B=dubbo"));
+  Close();
+
+  Advance(std::chrono::hours(24 * 21));
+  Open(Registry());
+  Subscribe(other);
+  EXPECT_THAT(write(), HasSubstr("\na.B=dubbo")) << "who has just started may subscribe it yet";
+  Advance(std::chrono::hours(1));
+  EXPECT_THAT(write(), Not(HasSubstr("a.B")));
+  EXPECT_THAT(FileText(name_), HasSubstr("\na.C=dubbo"));
+}
+
+TEST_F(ListCacheTest, WhatIsSubscribedStaysHoweverOldItIs) {
+  const std::string other = "consumer://10.0.0.9/a.C?interface=a.C";
+  Live({kFirst});
+  Open(Registry());
+  Subscribe(other);
+  Push("a.C", Category::kProviders, {"dubbo://10.0.1.1:1/a.C?interface=a.C"});
+  Close();
+  Advance(std::chrono::hours(24 * 300));
+  Dead();
+  const auto listener = Subscribe();
+  Advance(std::chrono::hours(2));
+  EXPECT_EQ(listener->Take().size(), 3u) << "served from the file";
+  Subscribe(other);
+  backend_->Tell(Session::kConnected);
+  Run();
+  Push("a.C", Category::kProviders, {"dubbo://10.0.1.2:1/a.C?interface=a.C"});
+  Advance(milliseconds(500));
+  EXPECT_THAT(FileText(name_), HasSubstr("\na.B=dubbo"));
+  EXPECT_THAT(FileText(name_), Not(HasSubstr("idle")));
+}
+
+TEST_F(ListCacheTest, ALookupIsAnsweredFromIt) {
+  Live({kFirst, kSecond});
+  std::optional<absl::StatusOr<std::vector<Url>>> found;
+  const auto lookup = [&](std::string_view query) {
+    found.reset();
+    registry_->Lookup(U(query), [&](absl::StatusOr<std::vector<Url>> result) { found = std::move(result); });
+    Run();
+  };
+  Dead();
+  lookup(kConsumer);
+  Advance(milliseconds(1999));
+  EXPECT_FALSE(found.has_value()) << "the registry has file.wait for its answer";
+  Advance(milliseconds(1));
+  ASSERT_TRUE(found && found->ok());
+  ASSERT_EQ((*found)->size(), 2u);
+  EXPECT_EQ((**found)[0].host(), "10.0.0.1");
+  EXPECT_EQ(log_.Count("FL-1-10"), 1u);
+
+  lookup("consumer://10.0.0.9/a.X?interface=a.X");
+  Advance(milliseconds(4999));
+  EXPECT_FALSE(found.has_value()) << "the file does not know it";
+  Advance(milliseconds(1));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_TRUE(absl::IsUnavailable(found->status()));
+
+  backend_->Tell(Session::kConnected);
+  Run();
+  lookup(kConsumer);
+  backend_->AnswerRead({1, absl::UnavailableError("broken"), false, {}});
+  Run();
+  ASSERT_TRUE(found && found->ok()) << "a registry that fails is not waited for";
+  EXPECT_EQ((*found)->size(), 2u);
+  backend_->open.clear();
+  lookup(kConsumer);
+  for (int category = 0; category < 3; ++category) backend_->AnswerRead({1, {}, false, {}});
+  Run();
+  ASSERT_TRUE(found && found->ok());
+  EXPECT_THAT(**found, IsEmpty()) << "what the registry says counts";
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ TEST_F(MemoryRegistryTest, TheServerReapsASessionThatIsGone) {
   Run();
   EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers empty"));
   store_->Resume(2);
-  Advance(milliseconds(200));
+  Advance(milliseconds(1000));
   EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers list p1:1"))
       << "registered again in the new session";
 }
@@ -208,7 +208,7 @@ TEST_F(MemoryRegistryTest, ALostAcknowledgementIsNoSecondUrl) {
   registry_->Register(U(P("p1") + "?check=false"), nullptr);
   Run();
   EXPECT_EQ(store_->List("a.B", kProviders).size(), 1u);
-  Advance(milliseconds(1000));
+  Advance(milliseconds(5000));
   EXPECT_EQ(store_->operations(Op::kPut), 2u);
   EXPECT_EQ(store_->List("a.B", kProviders).size(), 1u);
   EXPECT_EQ(registry_->status().unacknowledged, 0u);

@@ -37,13 +37,14 @@ TEST_F(RegistryOptionsTest, Defaults) {
   EXPECT_EQ(options.group, "dubbo");
   EXPECT_TRUE(options.check);
   EXPECT_FALSE(options.simplified);
+  EXPECT_TRUE(options.registers && options.subscribes);
 }
 
 TEST_F(RegistryOptionsTest, EveryKnobIsAParameter) {
   const RegistryOptions options =
       Parse(
           "zookeeper://h:1?backup=h2:2&timeout=7&session=8&retry.period=9&retry.times=3&missing.grace=0"
-          "&resync.period=0&check=false&simplified=TRUE&delay-notification=0&group=g&accepts=tri,-x")
+          "&resync.period=0&check=false&simplified=TRUE&delay-notification=0&group=g&accepts=tri,-x&register=false&subscribe=false")
           .value();
   EXPECT_EQ(options.address, "zookeeper://h:1,h2:2");
   EXPECT_EQ(options.timeout, milliseconds(7));
@@ -54,9 +55,14 @@ TEST_F(RegistryOptionsTest, EveryKnobIsAParameter) {
   EXPECT_EQ(options.resync_period, milliseconds(0));
   EXPECT_FALSE(options.check);
   EXPECT_TRUE(options.simplified);
+  EXPECT_FALSE(options.registers || options.subscribes);
   EXPECT_EQ(options.burst.first, milliseconds(0));
   EXPECT_EQ(options.burst.longest, milliseconds(0));
   EXPECT_EQ(options.group, "g");
+}
+
+TEST_F(RegistryOptionsTest, TheAddressHasNoCredentials) {
+  EXPECT_EQ(Parse("zookeeper://u:secret@h:1?backup=a:2,u:secret@b:3")->address, "zookeeper://h:1,a:2,b:3");
 }
 
 TEST_F(RegistryOptionsTest, UnreadableValuesAreNamed) {

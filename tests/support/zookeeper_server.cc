@@ -42,21 +42,37 @@ constexpr milliseconds kPollEvery{10};
 constexpr milliseconds kStartLimit{60000};  // a sanitized build beside a full compile is slow
 constexpr int kPortAttempts = 8;
 
-sockaddr_in Loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+struct Address {
+  union {
+    sockaddr any;
+    sockaddr_in v4;
+    sockaddr_in6 v6;
+  };
+  socklen_t size;
+};
+
+Address Loopback(std::uint16_t port, bool ipv6) {
+  Address address{};
+  if (ipv6) {
+    address.v6.sin6_family = AF_INET6;
+    address.v6.sin6_port = htons(port);
+    address.v6.sin6_addr = in6addr_loopback;
+    address.size = sizeof(address.v6);
+  } else {
+    address.v4.sin_family = AF_INET;
+    address.v4.sin_port = htons(port);
+    address.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.size = sizeof(address.v4);
+  }
   return address;
 }
 
 // What the server says to one of its four-letter commands; empty when it does not answer.
-std::string AskPort(std::uint16_t port, std::string_view command) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+std::string AskAt(const Address& address, std::string_view command) {
+  const int fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return {};
-  const sockaddr_in address = Loopback(port);
   std::string answer;
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+  if (connect(fd, &address.any, address.size) == 0 &&
       send(fd, command.data(), command.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(command.size())) {
     pollfd readable{fd, POLLIN, 0};
     std::array<char, 512> buffer;
@@ -72,16 +88,17 @@ std::string AskPort(std::uint16_t port, std::string_view command) {
 
 }  // namespace
 
-std::uint16_t ZookeeperServer::FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = Loopback(0);
-  socklen_t size = sizeof(address);
-  if (fd < 0 || bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+std::uint16_t ZookeeperServer::FreePort(bool ipv6) {
+  Address address = Loopback(0, ipv6);
+  const int fd = socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool bound = fd >= 0 && bind(fd, &address.any, address.size) == 0 &&
+                     getsockname(fd, &address.any, &address.size) == 0;
+  if (fd >= 0) close(fd);
+  if (!bound) {
+    if (ipv6) return 0;
     std::abort();
   }
-  close(fd);
-  return ntohs(address.sin_port);
+  return ntohs(ipv6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
 ZookeeperServer::~ZookeeperServer() { Kill(); }
@@ -95,7 +112,7 @@ absl::Status ZookeeperServer::Start() {
     }
   }
   for (int attempt = 0; attempt < kPortAttempts; ++attempt) {
-    if (!port_proved_) port_ = FreePort();
+    if (!port_proved_) port_ = FreePort(ipv6_);
     Launch();
     if (!running()) break;
     // Ends early when the process ends, which is what a port taken by somebody else in the meantime leads to.
@@ -113,7 +130,7 @@ void ZookeeperServer::Launch() {
   const std::string config = directory_ / "zoo.cfg";
   std::ofstream(config) << "tickTime=200\n"
                         << "dataDir=" << directory_ / "data" << "\n"
-                        << "clientPortAddress=127.0.0.1\n"
+                        << "clientPortAddress=" << (ipv6_ ? "::1" : "127.0.0.1") << "\n"
                         << "clientPort=" << port_ << "\n"
                         << "maxClientCnxns=0\n"
                         << "admin.enableServer=false\n"
@@ -148,7 +165,7 @@ void ZookeeperServer::Launch() {
     dup2(fd, STDERR_FILENO);
   }
   // The test's sockets, its connections to other servers among them, must not live on in this one.
-  for (int other = STDERR_FILENO + 1; other < 1024; ++other) close(other);
+  close_range(STDERR_FILENO + 1, ~0u, 0);
   execvp(arguments[0], arguments.data());
   _exit(127);
 }
@@ -168,7 +185,9 @@ bool ZookeeperServer::WaitUntilServing(milliseconds limit) {
   return false;
 }
 
-std::string ZookeeperServer::Ask(std::string_view command) const { return AskPort(port_, command); }
+std::string ZookeeperServer::Ask(std::string_view command) const {
+  return AskAt(Loopback(port_, ipv6_), command);
+}
 
 void ZookeeperServer::Reap(milliseconds patience) {
   const auto deadline = SteadyClock::now() + patience;
@@ -195,7 +214,10 @@ void ZookeeperServer::Kill() {
 }
 
 void ZookeeperServer::Freeze() {
-  if (running()) kill(process_, SIGSTOP);
+  if (!running()) return;
+  kill(process_, SIGSTOP);
+  siginfo_t stopped;
+  waitid(P_PID, static_cast<id_t>(process_), &stopped, WSTOPPED | WEXITED | WNOWAIT);
 }
 
 void ZookeeperServer::Thaw() {

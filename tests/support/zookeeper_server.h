@@ -39,7 +39,7 @@ class ZookeeperServer {
   void Stop();
   // SIGKILL, as by a lost machine.
   void Kill();
-  // The process hangs (SIGSTOP) with all connections open, and goes on (SIGCONT).
+  // The process hangs (SIGSTOP) with all connections open, from before Freeze returns, and goes on (SIGCONT).
   void Freeze();
   void Thaw();
   // Deletes all data, sessions too. REQUIRES: not running
@@ -50,6 +50,8 @@ class ZookeeperServer {
     return Start();
   }
 
+  // Listens on [::1] instead of 127.0.0.1. Before the first Start.
+  void set_ipv6(bool on) { ipv6_ = on; }
   // More words for the Java machine, from the next Start on, such as "-Dname=value".
   void set_java_options(std::vector<std::string> options) { options_ = std::move(options); }
 
@@ -59,10 +61,10 @@ class ZookeeperServer {
 
   bool running() const { return process_ > 0; }
   std::uint16_t port() const { return port_; }
-  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  std::string address() const { return (ipv6_ ? "[::1]:" : "127.0.0.1:") + std::to_string(port_); }
 
-  // A port of the loopback interface that nothing listens on.
-  static std::uint16_t FreePort();
+  // A port of the loopback interface that nothing listens on; 0: the machine has no IPv6.
+  static std::uint16_t FreePort(bool ipv6 = false);
 
  private:
   void Launch();
@@ -72,6 +74,7 @@ class ZookeeperServer {
 
   TempDirectory directory_;
   std::vector<std::string> options_;
+  bool ipv6_ = false;
   std::uint16_t port_ = 0;
   bool port_proved_ = false;
   pid_t process_ = 0;

@@ -43,6 +43,8 @@ TEST(ZkOptionsTest, RootSessionAndWindow) {
   EXPECT_EQ(options->session, milliseconds(4000));
   EXPECT_EQ(options->burst.first, milliseconds(5000));
   EXPECT_EQ(Parse("zookeeper://h:1?group=/")->root, "/");
+  // No connection can be made in less.
+  EXPECT_EQ(Parse("zookeeper://h:1?session=1")->session, milliseconds(500));
 }
 
 TEST(ZkOptionsTest, CredentialsOnlyInAuth) {
@@ -63,6 +65,24 @@ TEST(ZkOptionsTest, ErrorsNameWhatIsWrong) {
   }
   EXPECT_THAT(std::string(Parse("zookeeper://h:1?session=soon").status().message()), HasSubstr("session"));
   EXPECT_THAT(std::string(Parse("zookeeper://h:1?group=a//b").status().message()), HasSubstr("group=a//b"));
+}
+
+TEST(ZkOptionsTest, RootsOfSeveralParts) {
+  EXPECT_EQ(Parse("zookeeper://h:1?group=a/b")->root, "/a/b");
+  EXPECT_EQ(Parse("zookeeper://h:1?group=/chroot/dubbo")->root, "/chroot/dubbo");
+  EXPECT_EQ(Parse("zookeeper://h:1?group=/chroot/dubbo&dubbo.config-center.root-path=/chroot/dubbo/config")->config_root,
+            "/chroot/dubbo/config");
+}
+
+TEST(ZkOptionsTest, AChrootIsNoPartOfAnAddress) {
+  for (const std::string_view backup : {"b:1/chroot", "b/chroot", "b:1,c:2/chroot"}) {
+    const auto bad = Parse(std::string("zookeeper://h:1?backup=") + std::string(backup));
+    ASSERT_EQ(bad.status().code(), absl::StatusCode::kInvalidArgument) << backup;
+    EXPECT_THAT(std::string(bad.status().message()), HasSubstr("group=/chroot/dubbo")) << backup;
+  }
+  // As in Dubbo, where the path is always the name of a class.
+  EXPECT_EQ(Parse("zookeeper://h:1/chroot")->root, "/dubbo");
+  EXPECT_EQ(Parse("zookeeper://h:1/chroot")->servers, "h:1");
 }
 
 TEST(ZkOptionsTest, FactoryNamesItsScheme) {

@@ -112,6 +112,10 @@ class ZkForkTest : public ::testing::Test {
     backend_->Watch("a.B", kProviders, [&](const ChildrenAnswer& answer) { watched = answer.status; });
     executor_->RunReady();
     if (!watched || watched->code() != absl::StatusCode::kFailedPrecondition) return 3;
+    std::optional<absl::Status> mapped;
+    backend_->ReadMapping("a.B", [&](const absl::StatusOr<std::string>& answer) { mapped = answer.status(); });
+    executor_->RunReady();
+    if (!mapped || mapped->code() != absl::StatusCode::kFailedPrecondition) return 6;
     if (backend_->Describe().find("forked") == std::string::npos) return 4;
     std::optional<absl::Status> stopped;
     backend_->Stop([&](absl::Status status) { stopped = std::move(status); });

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <mutex>
 
 #include "fairlead/registry/zookeeper/zk_paths.h"
 #include "fairlead/tests/registry/zookeeper/zk_probe.h"
+#include "fairlead/tests/support/eventually.h"
 #include "fairlead/tests/support/zk_client.h"
 #include "fairlead/tests/support/zookeeper_server.h"
 #include "fairlead/url/percent.h"
@@ -97,8 +100,8 @@ TEST_F(ZkWatchesTest, DeletedAndRecreatedTreeIsSeenEachTime) {
   }
 }
 
-TEST_F(ZkWatchesTest, BurstIsToldInFewLists) {
-  constexpr int kCount = 200;
+TEST_F(ZkWatchesTest, BurstIsToldInFewListsAndNothingIsLost) {
+  constexpr int kCount = 1000;
   client_.Create(root() + "/a.B/providers");
   ZkProbe probe(address_, parameters());
   probe.Watch("a.B", kProviders);
@@ -114,6 +117,32 @@ TEST_F(ZkWatchesTest, BurstIsToldInFewLists) {
   ASSERT_TRUE(probe.AwaitList("a.B", kProviders, urls));
   // The empty list, one read at once, one a window: 100, 200, 400 ... ms. A slow machine has more windows.
   EXPECT_LE(probe.Told("a.B", kProviders).size(), 10u);
+}
+
+// All clients of a server that comes back are at its door.
+TEST_F(ZkWatchesTest, ReadsAfterALostSessionAreSpreadOverASecond) {
+  constexpr int kLists = 60;
+  ZkProbe probe(address_, parameters());
+  std::mutex mutex;
+  int first_reads = 0;
+  std::vector<std::chrono::steady_clock::time_point> again;
+  probe.Run([&](RegistryBackend& backend) {
+    for (int i = 0; i < kLists; ++i) {
+      backend.Watch("s" + std::to_string(i), kProviders, [&](const ChildrenAnswer& answer) {
+        const std::lock_guard lock(mutex);
+        if (answer.generation == 1) ++first_reads;
+        if (answer.generation == 2) again.push_back(std::chrono::steady_clock::now());
+      });
+    }
+  });
+  const auto all = [&](int generation) {
+    const std::lock_guard lock(mutex);
+    return (generation == 1 ? first_reads : static_cast<int>(again.size())) == kLists;
+  };
+  ASSERT_TRUE(Eventually([&] { return all(1); }));
+  ExpireSession(address_, probe.session_id());
+  ASSERT_TRUE(Eventually([&] { return all(2); }));
+  EXPECT_GT(again.back() - again.front(), std::chrono::milliseconds(400));
 }
 
 TEST_F(ZkWatchesTest, WindowHoldsBackProvidersButNoRules) {

@@ -171,17 +171,6 @@ TEST_F(ZkWriterTest, TwinsNodeIsLeftAloneWhenRestoring) {
   EXPECT_EQ(client_.EphemeralOwner(PathOf(kUrl)), probe.session_id().session);
 }
 
-TEST_F(ZkWriterTest, TooLargeRequestIsRefusedAndHarmsNothing) {
-  ZkProbe probe(address_, parameters());
-  ASSERT_TRUE(probe.AwaitSession(Session::kConnected));
-  const std::string large = std::string(kUrl) + "&filler=" + std::string(600 * 1024, 'x');
-  const absl::Status status = probe.Put("a.B", kProviders, large);
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("524288"));
-  EXPECT_EQ(probe.Put("a.B", kProviders, kUrl), absl::OkStatus());
-  EXPECT_THAT(probe.sessions(), ElementsAre(Session::kConnected));
-}
-
 TEST_F(ZkWriterTest, ManyPutsInFlight) {
   constexpr int kCount = 500;
   ZkProbe probe(address_, parameters());
@@ -200,35 +189,6 @@ TEST_F(ZkWriterTest, ManyPutsInFlight) {
   ASSERT_TRUE(probe.Await([&] { return done == kCount; }));
   EXPECT_EQ(failed, 0);
   EXPECT_EQ(client_.Children(root() + "/s0.B/providers")->size(), 10u);
-}
-
-TEST_F(ZkWriterTest, DigestOwnsWhatItCreates) {
-  ZkProbe owner(address_, parameters(), "alice:secret");
-  ASSERT_TRUE(owner.AwaitSession(Session::kConnected));
-  ASSERT_EQ(owner.Put("a.B", kProviders, "dubbo://u:hidden@10.0.0.1:20880/a.B"), absl::OkStatus());
-  EXPECT_THAT(ZkClient(address_, "alice:secret").Acl(root() + "/a.B/providers"), HasSubstr("digest:alice:"));
-  EXPECT_THAT(owner.Read("a.B", kProviders).children.size(), 1u);
-
-  ZkProbe stranger(address_, parameters());
-  ASSERT_TRUE(stranger.AwaitSession(Session::kConnected));
-  const absl::Status refused = stranger.Put("a.B", kProviders, "dubbo://u:hidden@10.0.0.1:20880/a.B");
-  EXPECT_EQ(refused.code(), absl::StatusCode::kPermissionDenied);
-  EXPECT_THAT(std::string(refused.message()), Not(HasSubstr("hidden")));
-  EXPECT_EQ(stranger.Read("a.B", kProviders).status.code(), absl::StatusCode::kPermissionDenied);
-  stranger.Watch("a.B", kProviders);
-  ASSERT_TRUE(stranger.AwaitFailure("a.B", kProviders, absl::StatusCode::kPermissionDenied));
-  // A watch that may not read says so, and sees the list once it may.
-  ZkClient(address_, "alice:secret").Delete(root());
-  client_.Create(PathOf(kOther));
-  ASSERT_TRUE(stranger.AwaitList("a.B", kProviders, {std::string(kOther)}));
-
-  for (const ZkProbe* probe : {&owner, &stranger}) {
-    for (const LogRecorder::Line& line : probe->log().lines()) {
-      EXPECT_THAT(line.text + line.subject, Not(HasSubstr("secret")));
-      EXPECT_THAT(line.text + line.subject, Not(HasSubstr("hidden")));
-    }
-  }
-  EXPECT_THAT(owner.Describe(), Not(HasSubstr("secret")));
 }
 
 }  // namespace

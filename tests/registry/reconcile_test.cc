@@ -1,0 +1,255 @@
+// Getting what is wanted into the registry: at once after an interruption, with pauses after a refusal.
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fairlead/base/backoff.h"
+#include "fairlead/tests/registry/registry_fixture.h"
+
+namespace fairlead {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::string_view kProvider = "dubbo://10.0.0.1:20880/a.B?version=1";
+constexpr std::string_view kQuiet = "dubbo://10.0.0.1:20880/a.B?check=false&version=1";
+
+class ReconcileTest : public RegistryFixture {
+ protected:
+  std::vector<std::string> Log() { return std::exchange(backend_->log, {}); }
+  // Answers one operation and runs what follows.
+  void Answer(Operation::Kind kind, absl::Status status = absl::OkStatus()) {
+    ASSERT_TRUE(backend_->Answer(kind, std::move(status)));
+    Run();
+  }
+  void RegisterMany(int count) {
+    for (int i = 0; i < count; ++i) {
+      registry_->Register(U("dubbo://10.0." + std::to_string(i / 250) + "." + std::to_string(i % 250) + ":1/a.B?check=false"), nullptr);
+    }
+    Run();
+  }
+  // How long until an operation of this kind is under way; at most `most`.
+  milliseconds PauseUntil(Operation::Kind kind, milliseconds most) {
+    milliseconds pause(0);
+    while (backend_->Count(kind) == 0 && pause <= most) {
+      Advance(milliseconds(1));
+      ++pause;
+    }
+    return pause;
+  }
+  static absl::Status Broken() { return absl::UnavailableError("connection loss"); }
+  std::optional<absl::Status> first_;
+};
+
+TEST_F(ReconcileTest, AFailedOperationIsRetriedForEverAfterRandomPauses) {
+  Open("fake://h:1?retry.period=1000").Register(U(kQuiet), Into(first_));
+  Run();
+  std::vector<milliseconds> pauses;
+  milliseconds longest(1000);
+  for (int k = 0; k < 20; ++k) {
+    Answer(Operation::kPut, Broken());
+    ASSERT_EQ(backend_->Count(Operation::kPut), 0u);
+    pauses.push_back(PauseUntil(Operation::kPut, longest));
+    EXPECT_GE(pauses.back(), milliseconds(200)) << k;
+    EXPECT_LE(pauses.back(), longest) << k;
+    longest = std::min(longest * 2, milliseconds(60'000));
+  }
+  EXPECT_GT(*std::max_element(pauses.begin(), pauses.end()), milliseconds(30'000)) << "the pauses grow";
+  EXPECT_EQ(std::set(pauses.begin(), pauses.end()).size(), pauses.size()) << "and are random";
+  Answer(Operation::kPut);
+  EXPECT_EQ(registry_->status().unacknowledged, 0u);
+  EXPECT_EQ(registry_->status().counters.retries, 20u);
+  EXPECT_TRUE(absl::IsUnavailable(registry_->status().last_error));
+  EXPECT_GE(log_.Count("FL-1-1"), 20u);
+}
+
+TEST_F(ReconcileTest, ASuccessBeginsThePausesAnew) {
+  Open("fake://h:1?retry.period=300").Register(U(kQuiet), nullptr);
+  Run();
+  for (int k = 0; k < 10; ++k) {
+    Answer(Operation::kPut, Broken());
+    PauseUntil(Operation::kPut, milliseconds(60'000));
+  }
+  Answer(Operation::kPut);
+  registry_->Unregister(U(kQuiet), nullptr);
+  Answer(Operation::kRemove, Broken());
+  EXPECT_LE(PauseUntil(Operation::kRemove, milliseconds(300)), milliseconds(300));
+}
+
+TEST_F(ReconcileTest, TheUrlsOwnPaceCountsBeforeTheRegistrys) {
+  Open("fake://h:1?retry.period=60000");
+  registry_->Register(U("dubbo://h:1/a.B?check=false&retry.period=250"), nullptr);
+  Answer(Operation::kPut, Broken());
+  EXPECT_LE(PauseUntil(Operation::kPut, milliseconds(250)), milliseconds(250));
+}
+
+TEST_F(ReconcileTest, RetryTimesCountsAfterTheFirstAndWhatRestsIsNotForgotten) {
+  const std::pair<const char*, int> expected[] = {{"3", 4}, {"1", 2}};
+  for (const auto& [times, calls_expected] : expected) {
+    Open();
+    registry_->Register(U("dubbo://h:1/a.B?check=false&retry.times=" + std::string(times)), nullptr);
+    Run();
+    int calls = 0;
+    for (int i = 0; i < 10; ++i) {
+      if (backend_->Answer(Operation::kPut, Broken())) ++calls;
+      Advance(milliseconds(60'000));
+    }
+    EXPECT_EQ(calls, calls_expected);
+    EXPECT_EQ(registry_->status().retries_pending, 0u);
+    EXPECT_EQ(registry_->status().unacknowledged, 1u);
+    backend_->Tell(Session::kSuspended);
+    backend_->Tell(Session::kReconnected);
+    Advance(milliseconds(1000));
+    EXPECT_EQ(backend_->Count(Operation::kPut), 1u) << "the next link tries again";
+  }
+  // As many as it takes.
+  for (const char* times : {"0", "-1"}) {
+    Open("fake://h:1?retry.times=" + std::string(times));
+    registry_->Register(U(kQuiet), nullptr);
+    Run();
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_TRUE(backend_->Answer(Operation::kPut, Broken())) << times << " " << i;
+      Advance(milliseconds(60'000));
+    }
+  }
+}
+
+TEST_F(ReconcileTest, AReconnectDoesNotWaitForTheBackOff) {
+  Open("fake://h:1?retry.period=600000").Register(U(kQuiet), nullptr);
+  Run();
+  for (int k = 0; k < 3; ++k) {
+    Answer(Operation::kPut, Broken());
+    PauseUntil(Operation::kPut, milliseconds(600'000));
+  }
+  Answer(Operation::kPut, Broken());
+  EXPECT_EQ(registry_->status().retries_pending, 1u);
+  backend_->Tell(Session::kSuspended);
+  backend_->Tell(Session::kReconnected);
+  EXPECT_LE(PauseUntil(Operation::kPut, milliseconds(1000)), milliseconds(1000));
+  EXPECT_EQ(registry_->status().retries_pending, 0u);
+}
+
+TEST_F(ReconcileTest, AtMostOneHundredAndTwentyEightWritesAreUnderWay) {
+  Open("fake://h:1", false);
+  RegisterMany(500);
+  backend_->Tell(Session::kConnected);
+  Run();
+  EXPECT_EQ(backend_->Count(Operation::kPut), 128u);
+  int written = 0;
+  while (backend_->Answer(Operation::kPut)) {
+    Run();
+    ++written;
+    ASSERT_LE(backend_->Count(Operation::kPut), 128u);
+  }
+  EXPECT_EQ(written, 500) << "each once";
+  EXPECT_EQ(registry_->status().unacknowledged, 0u);
+  // A failure gives its place to others, and an interruption gives all places back.
+  Log();
+  backend_->Tell(Session::kExpired);
+  backend_->Tell(Session::kNew);
+  Advance(milliseconds(1000));
+  EXPECT_EQ(Log().size(), 128u);
+  Answer(Operation::kPut, Broken());
+  EXPECT_EQ(Log().size(), 1u);
+  backend_->open.clear();
+  backend_->Tell(Session::kSuspended);
+  backend_->Tell(Session::kReconnected);
+  Advance(milliseconds(1000));
+  EXPECT_EQ(backend_->Count(Operation::kPut), 128u);
+  // What waits for its turn can be taken back, and turns around.
+  registry_->Unregister(U("dubbo://10.0.1.249:1/a.B?check=false"), nullptr);
+  registry_->Unregister(U("dubbo://10.0.1.248:1/a.B?check=false"), nullptr);
+  registry_->Register(U("dubbo://10.0.1.248:1/a.B?check=false"), nullptr);
+  while (backend_->Answer(Operation::kPut) || backend_->Answer(Operation::kRemove)) Run();
+  EXPECT_EQ(registry_->status().registered, 499u);
+  EXPECT_EQ(registry_->status().unacknowledged, 0u);
+}
+
+// After an interruption what was not acknowledged is issued again, and only that.
+TEST_F(ReconcileTest, ReconnectedInTheSameSessionAsksForTheRest) {
+  Open();
+  RegisterMany(50);
+  for (int i = 0; i < 20; ++i) Answer(Operation::kPut);
+  backend_->Tell(Session::kSuspended);
+  Run();
+  backend_->open.clear();  // answers that never come
+  Log();
+  Advance(milliseconds(60'000));
+  EXPECT_THAT(Log(), IsEmpty());
+  backend_->Tell(Session::kReconnected);
+  Advance(milliseconds(1000));
+  EXPECT_EQ(Log().size(), 30u);
+  while (backend_->Answer(Operation::kPut)) Run();
+  EXPECT_EQ(registry_->status().registered, 50u);
+  EXPECT_EQ(registry_->status().unacknowledged, 0u);
+}
+
+TEST_F(ReconcileTest, TheReturnOfManyClientsIsSpread) {
+  std::set<std::int64_t> times;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    auto state = std::make_shared<FakeBackend::State>(executor_);
+    auto registry =
+        FailbackRegistry::Create(U("fake://h:1"), std::make_unique<FakeBackend>(state), Context(seed));
+    state->Tell(Session::kConnected);
+    registry->Register(U(kQuiet), nullptr);
+    Run();
+    state->Tell(Session::kExpired);
+    state->Tell(Session::kNew);
+    Run();
+    state->log.clear();
+    std::int64_t at = 0;
+    while (state->log.empty() && at <= 1000) {
+      Advance(milliseconds(1));
+      ++at;
+    }
+    EXPECT_LE(at, 1001);
+    times.insert(at);
+    registry.reset();
+    backend_ = state;
+    FinishStop();
+  }
+  EXPECT_GT(times.size(), 15u);
+  EXPECT_LT(*times.begin(), 250) << "none of 20 in the first quarter has a chance of 0.3 %";
+  EXPECT_GT(*times.rbegin(), 750);
+}
+
+TEST_F(ReconcileTest, WhatWaitsForItsBackOffIsCounted) {
+  Open();
+  registry_->Register(U(kQuiet), nullptr);
+  registry_->Register(U("dubbo://h:2/a.B?check=false"), nullptr);
+  Run();
+  EXPECT_EQ(registry_->status().retries_pending, 0u);
+  Answer(Operation::kPut, Broken());
+  Answer(Operation::kPut, Broken());
+  EXPECT_EQ(registry_->status().retries_pending, 2u);
+  EXPECT_THAT(registry_->Describe(), HasSubstr("2 pending"));
+  while (backend_->Count(Operation::kPut) < 2) Advance(milliseconds(100));
+  EXPECT_EQ(registry_->status().retries_pending, 0u) << "they are under way";
+  Answer(Operation::kPut);
+  Answer(Operation::kPut, Broken());
+  EXPECT_EQ(registry_->status().retries_pending, 1u);
+  for (const std::string_view url : {kQuiet, std::string_view("dubbo://h:2/a.B?check=false")}) {
+    registry_->Unregister(U(url), nullptr);
+  }
+  EXPECT_EQ(registry_->status().retries_pending, 0u) << "the opposite call took it back";
+}
+
+TEST_F(ReconcileTest, AFailingUnregisterIsToldAndRetried) {
+  Open().Register(U(kProvider), nullptr);
+  Answer(Operation::kPut);
+  registry_->Unregister(U(kProvider), Into(first_));
+  Answer(Operation::kRemove, Broken());
+  EXPECT_TRUE(first_ && absl::IsUnavailable(*first_));
+  Advance(milliseconds(5000));
+  Answer(Operation::kRemove);
+  EXPECT_EQ(registry_->status().unacknowledged, 0u);
+}
+
+}  // namespace
+}  // namespace fairlead
