@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -61,6 +63,21 @@ class Outcomes {
   void Keep(const InvokerSet& set) { Add(1, set); }
   // Those of `set`, if any came in; else this says false, and nothing is kept yet.
   bool KeepIfAny(const InvokerSet& set);
+  // The same of the slots with `keep(Slot)`, asked of all that came in. REQUIRES: count() == 0
+  template <class Keep>
+    requires std::is_invocable_r_v<bool, Keep, Slot>
+  bool KeepIfAny(Keep&& keep) {
+    InvokerSet collected;
+    InvokerSet& kept = drawn_ != nullptr ? *drawn_ : collected;
+    kept.AssignCommon(in_, in_);
+    in_.ForEach([&](Slot slot) {
+      if (!keep(slot)) kept.Remove(slot);
+    });
+    if (kept.empty()) return false;
+    count_ = total_ = 1;
+    if (drawn_ == nullptr) splits_.push_back({1, std::move(collected)});
+    return true;
+  }
   // When all weights are 0, every set is as likely.
   void Add(std::uint32_t weight, const InvokerSet& set);
   // Nobody is kept, and this is why.

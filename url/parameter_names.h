@@ -19,6 +19,7 @@ inline constexpr std::string_view kDynamic = "dynamic";
 inline constexpr std::string_view kEnableEmptyProtection = "enable-empty-protection";
 inline constexpr std::string_view kEnabled = "enabled";
 inline constexpr std::string_view kForce = "force";
+inline constexpr std::string_view kForceTag = "dubbo.force.tag";
 inline constexpr std::string_view kGroup = "group";
 inline constexpr std::string_view kHashArguments = "hash.arguments";
 inline constexpr std::string_view kHashNodes = "hash.nodes";

@@ -47,12 +47,19 @@ struct Call {
   Invocation view;
 };
 
-// Consumer and providers of a case, all of them in the list.
+// Consumer and providers of a case, all of them in the list. In mode `service` they are what the corpus was made with:
+// the consumer's parameters, its tag too, shadow the provider's where a lookup is plain.
 struct RoutingWorld {
   explicit RoutingWorld(const Json& in) : consumer(Url::Of(MustParse(in.at("consumer").get<std::string>()), pool)) {
     for (const Json& text : in.at("providers")) {
-      const Url url = Url::Of(MustParse(text.get<std::string>()), pool);
-      providers.Set(static_cast<Slot>(providers.size()), {url, url});
+      const UrlParts plain = MustParse(text.get<std::string>());
+      UrlParts seen = plain;
+      if (in.value("mode", "") == "service") {
+        for (const auto& [key, value] : consumer.parts().params) {
+          if (!value.empty()) seen.params.insert_or_assign(key, value);
+        }
+      }
+      providers.Set(static_cast<Slot>(providers.size()), {Url::Of(plain, pool), Url::Of(std::move(seen), pool)});
     }
     all = InvokerSet(providers.size());
     for (Slot slot = 0; slot < providers.size(); ++slot) {

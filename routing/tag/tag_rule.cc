@@ -1,0 +1,57 @@
+#include "fairlead/routing/tag/tag_rule.h"
+
+#include <algorithm>
+
+#include "fairlead/url/typed.h"
+
+namespace fairlead {
+namespace {
+
+constexpr std::string_view kAnyHost = "0.0.0.0:";
+
+// The port of `0.0.0.0:port`, when it is written as Java writes numbers.
+std::optional<std::int32_t> AnyHostPort(std::string_view text) {
+  if (!text.starts_with(kAnyHost)) return std::nullopt;
+  const std::string_view port = text.substr(kAnyHost.size());
+  const std::optional<std::int32_t> number = ParseJavaInt(port);
+  return number && std::to_string(*number) == port ? number : std::nullopt;
+}
+
+// Absent and empty are not the same here, as they are for Url::Param.
+std::optional<std::string_view> Parameter(const Url& url, std::string_view key) {
+  if (const std::string* text = url.common().Find(key)) return *text;
+  const std::string_view own = url.Param(key);  // pid and timestamp
+  return own.empty() ? std::nullopt : std::optional(own);
+}
+
+}  // namespace
+
+bool ParameterMatch::Fits(const Provider& provider) const {
+  return value && value->Matches(Parameter(provider.original, key));
+}
+
+void TagAddresses::Add(std::string_view text, Compat compat) {
+  texts_.emplace_back(text);
+  addresses_.push_back({AddressPattern(text, compat), AnyHostPort(text)});
+  compat_ = compat;
+}
+
+bool TagAddresses::Has(const Provider& provider) const {
+  const std::optional<IpAddress> host = IpAddress::Parse(provider.original.host());
+  const std::int32_t port = provider.original.port_as_written();
+  return std::any_of(addresses_.begin(), addresses_.end(), [&](const Address& address) {
+    const AddressPattern::Answer answer = address.pattern.Match(host, port);
+    if (answer == AddressPattern::Answer::kYes) return true;
+    // Dubbo asks for it after the comparison, so not when that raised an error.
+    const bool asked = answer == AddressPattern::Answer::kNo || compat_ == Compat::kFixed;
+    return asked && address.any_host == port;
+  });
+}
+
+bool TagRule::Tag::Fits(const Provider& provider) const {
+  if (!by_match()) return addresses.Has(provider);
+  return std::all_of(match.begin(), match.end(),
+                     [&provider](const ParameterMatch& one) { return one.Fits(provider); });
+}
+
+}  // namespace fairlead

@@ -1,0 +1,63 @@
+#ifndef FAIRLEAD_ROUTING_TAG_TAG_RULE_H_
+#define FAIRLEAD_ROUTING_TAG_TAG_RULE_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fairlead/routing/string_match.h"
+#include "fairlead/routing/tag/address_pattern.h"
+#include "fairlead/rpc/compat.h"
+#include "fairlead/rpc/invoker_table.h"
+
+namespace fairlead {
+
+// A condition on one parameter of a provider, as it registered it.
+struct ParameterMatch {
+  std::string key;
+  std::optional<StringMatch> value;  // nullopt: nothing fits
+
+  bool Fits(const Provider& provider) const;
+};
+
+// The addresses of one tag.
+class TagAddresses {
+ public:
+  void Add(std::string_view text, Compat compat);
+  bool empty() const { return texts_.empty(); }
+  const std::vector<std::string>& texts() const { return texts_; }  // as given
+  // One that names the port with `0.0.0.0` has any host. Linear in the addresses.
+  bool Has(const Provider& provider) const;
+
+ private:
+  struct Address {
+    AddressPattern pattern;
+    std::optional<std::int32_t> any_host;  // the port
+  };
+  std::vector<std::string> texts_;
+  std::vector<Address> addresses_;
+  Compat compat_ = Compat::kStrict;
+};
+
+// A dynamic tag rule: which providers have which tags, whatever they say themselves. A plain value.
+struct TagRule {
+  struct Tag {
+    std::optional<std::string> name;  // nullopt: no call can ask for it, yet its providers are tagged
+    TagAddresses addresses;
+    std::vector<ParameterMatch> match;  // only without addresses; all must fit
+
+    bool by_match() const { return addresses.empty(); }
+    // Is the provider one of them by itself? See TagRouter for those that share its address.
+    bool Fits(const Provider& provider) const;
+  };
+
+  bool force = false;  // a tag with addresses, none of whose providers is there: true leaves nobody
+  // By their place. Of one name the last with `match` wins that fits any provider, else the last with addresses.
+  std::vector<Tag> tags;
+  Compat compat = Compat::kStrict;
+};
+
+}  // namespace fairlead
+
+#endif  // FAIRLEAD_ROUTING_TAG_TAG_RULE_H_
