@@ -7,6 +7,7 @@
 #include <new>
 
 #include "fairlead/routing/condition/condition_router.h"
+#include "fairlead/routing/tag/tag_router.h"
 #include "fairlead/tests/routing/routing_fixture.h"
 
 namespace {
@@ -49,6 +50,21 @@ TEST_F(ClassifyAllocationTest, AllocatesNothing) {
   for (int i = 0; i < 1000; ++i) which += table->Classify(call);
   EXPECT_EQ(allocations.load(), before);
   EXPECT_EQ(which, 1000u) << "every key was looked at";
+}
+
+TEST_F(ClassifyAllocationTest, FindingATagAllocatesNothing) {
+  Provide({"dubbo://10.0.0.1:1/s.A"});
+  TagRule::Tag tag{"a-long-level-beyond-any-small-buffer|another-level", {}, {}};
+  tag.addresses.Add("10.0.0.1", Compat::kStrict);
+  const auto table = Compile(TagRouter({{"", {false, {tag}, Compat::kStrict}}}));
+  const Attachment attachments[] = {{"dubbo.tag", "a-long-level-beyond-any-small-buffer|another-level|third|fourth"},
+                                    {"dubbo.force.tag", "false"}};
+  const RouteCall call{"findOrders", {.attachments = attachments}};
+  const std::size_t before = allocations.load();
+  RouteCase which = 0;
+  for (int i = 0; i < 1000; ++i) which = table->Classify(call);
+  EXPECT_EQ(allocations.load(), before);
+  EXPECT_NE(table->Describe(which).find("begins with"), std::string::npos);
 }
 
 }  // namespace
