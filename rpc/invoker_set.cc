@@ -66,6 +66,11 @@ bool InvokerSet::Intersects(const InvokerSet& other) const {
   return false;
 }
 
+std::size_t InvokerSet::CountCommon(const InvokerSet& other) const {
+  return CountOf(std::min(words_.size(), other.words_.size()),
+                 [a = words_.data(), b = other.words_.data()](std::size_t i) { return a[i] & b[i]; });
+}
+
 void InvokerSet::AssignCommon(const InvokerSet& a, const InvokerSet& b) {
   words_.resize(std::min(a.words_.size(), b.words_.size()));
   std::uint64_t* const to = words_.data();

@@ -32,6 +32,8 @@ class InvokerSet {
 
   // Whether a & b has anybody: stops at the first.
   bool Intersects(const InvokerSet& other) const;
+  // How many a & b has.
+  std::size_t CountCommon(const InvokerSet& other) const;
   // Becomes a & b, neither of which may be this set. Allocates nothing when this set was made with the capacity of
   // either.
   void AssignCommon(const InvokerSet& a, const InvokerSet& b);

@@ -88,10 +88,12 @@ class TagRouter::Table final : public RouteTable {
                                  : out.KeepIfAny(target.mask)) {
       return;
     }
-    if (target.rule_forces) return out.Block("no provider has the call's tag, and the rule has force=true");
     if (forces) return out.Block("no provider has the call's tag, and dubbo.force.tag is true");
-    if (out.KeepIfAny(plain_)) return out.Note("no provider has the call's tag, so those without a tag stay");
-    out.Block("no provider has the call's tag, and every one has another");
+    if (out.KeepIfAny(target.rule_forces ? target.rest : plain_)) {
+      return out.Note("no provider has the call's tag, so those without a tag stay");
+    }
+    out.Block(target.rule_forces ? "no provider has the call's tag, and the rule has force=true"
+                                 : "no provider has the call's tag, and every one has another");
   }
 
   std::string Describe(RouteCase which) const override {
@@ -127,7 +129,8 @@ class TagRouter::Table final : public RouteTable {
   struct Target {
     InvokerSet mask;
     std::uint32_t unmasked = kNone;  // instead of the mask: providers with this static tag
-    bool rule_forces = false;
+    bool rule_forces = false;        // some rule that names the tag
+    InvokerSet rest;                 // if so: those without a tag whose rule does not
     bool known = false, by_rule = false, prefix = false;
     std::string tag;
   };
@@ -314,7 +317,11 @@ class TagRouter::Table final : public RouteTable {
       const InvokerSet* mask = find(scopes_[i], name);
       if (mask == nullptr) continue;
       target.by_rule = true;
-      target.rule_forces = target.rule_forces || (*rules_)[i].rule.force;
+      if ((*rules_)[i].rule.force) {
+        if (!target.rule_forces) target.rest = plain_;
+        target.rule_forces = true;
+        target.rest -= scopes_[i].members;
+      }
       target.mask |= *mask;
       ruled |= scopes_[i].members;
     }

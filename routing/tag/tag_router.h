@@ -24,7 +24,8 @@ struct ScopedTagRule {
 // A call's tag is its attachment `dubbo.tag`, or else the consumer's parameter of that name; `dubbo.force.tag` likewise.
 //   - Tag T: a rule that names T decides who has it, whatever `dubbo.tag` they have; `a|b|c` also finds the rule's `a|b`,
 //     then `a`, unless the call forces. Without such a rule those whose `dubbo.tag` is T.
-//   - Nobody has it: nobody is left when the rule names T and forces, or when the call forces; else those without a tag.
+//   - Nobody has it: nobody is left when the call forces; else those without a tag, but for providers whose rule names T and
+//     forces.
 //   - No tag: those without a tag, and nobody else even if that is nobody.
 // Several rules, for providers of several applications, make one decision: who has T is asked of each application's own
 // rule, whether anybody has it, of all together.

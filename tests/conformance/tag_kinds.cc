@@ -5,6 +5,7 @@
 #include "fairlead/routing/string_match.h"
 #include "fairlead/routing/tag/address_pattern.h"
 #include "fairlead/routing/tag/tag_router.h"
+#include "fairlead/routing/yaml/affinity_document.h"
 #include "fairlead/routing/yaml/tag_document.h"
 #include "routing_case.h"
 
@@ -103,10 +104,32 @@ Outcome CuratedTag(const Case& c) {
   return {got == c.out, got};
 }
 
+// All vectors name the list of another one in words; 16 of its 40 providers have the consumer's region.
+Json AffinityCase(const Case& c) {
+  Json in = c.in;
+  in["providers"] = Json::array();
+  for (int i = 0; i < 40; ++i) {
+    in["providers"].push_back(std::string("dubbo://127.0.0.1/com.foo.BarService") + (i < 16   ? "?region=beijing"
+                                                                                     : i < 28 ? "?region=hangzhou"
+                                                                                              : ""));
+  }
+  const RoutingWorld world(in);
+  // JSON is YAML.
+  const absl::StatusOr<AffinityDocument> document = ParseAffinityDocument(Json{{"affinityAware", in.at("affinityAware")}}.dump());
+  if (!document.ok()) return std::string(document.status().message());
+  const auto router = MakeRouter(*document, 0, "affinity");
+  if (router == nullptr) return {{"count", world.all.count()}};
+  const auto table = world.Compile(*router);
+  Outcomes outcomes(world.all);
+  table->Route(table->Classify({"find", {}}), world.all, outcomes);
+  return {{"count", outcomes.splits().empty() ? 0 : outcomes.splits().front().set.count()}};
+}
+
 }  // namespace
 
 void RegisterTagKinds(KindTable& kinds) {
   kinds.Add("ip_expr", JudgedKind(AddressCase));
+  kinds.Add("routing.affinity", ExactKind(AffinityCase));
   kinds.Add("routing.ip", JudgedKind(AddressCase));
   kinds.Add("routing.tag", JudgedKind(CuratedTag));
   kinds.Add("tag_route", JudgedKind(TagCase));

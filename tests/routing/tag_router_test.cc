@@ -171,16 +171,17 @@ TEST_F(TagRouterTest, EachApplicationHasItsOwnRule) {
   PutTagged(2, "10.0.0.1:2", "", "&application=b");
   PutTagged(3, "10.0.0.2:2", "gray", "&application=b");
   PutTagged(4, "10.0.0.2:3", "gray", "&application=c");
+  PutTagged(5, "10.0.0.3:3", "", "&application=c");
   const TagRouter router({{"a", {false, {Addressed("gray", {"10.0.0.1"}), Addressed("t", {"10.0.0.1"})}, Compat::kStrict}},
                           {"b", {true, {Addressed("t|u", {"10.9.9.9"})}, Compat::kStrict}}});
   const auto table = Compile(router);
   EXPECT_THAT(Call(*table, "gray"), ElementsAre(0, 3, 4)) << "of a by its rule, of the others by themselves";
-  EXPECT_THAT(Call(*table, nullptr), ElementsAre(2));
+  EXPECT_THAT(Call(*table, nullptr), ElementsAre(2, 5));
   EXPECT_THAT(Call(*table, "t|u|v"), ElementsAre(0)) << "a's t; b's t|u has nobody here, but somebody has the tag";
   EXPECT_THAT(Call(*table, "t|u", "true"), IsEmpty());
   all_.Remove(0);
-  EXPECT_THAT(Call(*table, "t|u"), IsEmpty()) << "b's rule forces";
-  EXPECT_THAT(Call(*table, "t"), ElementsAre(2));
+  EXPECT_THAT(Call(*table, "t|u"), ElementsAre(5)) << "b's rule forces, c has none";
+  EXPECT_THAT(Call(*table, "t"), ElementsAre(2, 5));
 }
 
 TEST_F(TagRouterTest, ManyTagsOfProvidersNeedNoMaskEach) {

@@ -59,6 +59,7 @@ TEST(InvokerSetTest, AgreesWithAnOrderedSet) {
     EXPECT_EQ(Members(x - y), only);
     EXPECT_EQ((x - y).count(), only.size());
     EXPECT_EQ(x.Intersects(y), !both.empty());
+    EXPECT_EQ(x.CountCommon(y), both.size());
     InvokerSet reused = Of({0, 1, 5000});
     reused.AssignCommon(x, y);
     EXPECT_EQ(Members(reused), both);
