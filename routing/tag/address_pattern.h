@@ -40,6 +40,9 @@ class AddressPattern {
   // kInvalidArgument, naming the pattern and what is wrong, when no host can ever fit; compile nevertheless succeeded.
   const absl::Status& status() const { return status_; }
   const std::string& text() const { return text_; }
+  // Whether it fits no hosts but literals(), for whoever looks for a host among many patterns.
+  bool literal() const { return kind_ == Kind::kParts && v4_.parts.empty() && v6_.parts.empty(); }
+  std::array<std::optional<IpAddress>, 2> literals() const { return {v4_.address, v6_.address}; }
 
  private:
   // One part of an address.

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "fairlead/base/hash.h"
+
 namespace fairlead {
 
 // An IPv4 or IPv6 address. Plain value; nothing here allocates.
@@ -35,6 +37,9 @@ class IpAddress {
   }
 
   bool operator==(const IpAddress&) const = default;
+  std::size_t Hash() const {
+    return HashBytes({reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}) + (v4_ ? 1 : 0);
+  }
 
  private:
   using Bytes = std::array<std::uint8_t, 16>;

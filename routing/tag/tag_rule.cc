@@ -1,6 +1,7 @@
 #include "fairlead/routing/tag/tag_rule.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "fairlead/url/typed.h"
 
@@ -32,14 +33,25 @@ bool ParameterMatch::Fits(const Provider& provider) const {
 
 void TagAddresses::Add(std::string_view text, Compat compat) {
   texts_.emplace_back(text);
-  addresses_.push_back({AddressPattern(text, compat), AnyHostPort(text)});
   compat_ = compat;
+  AddressPattern pattern(text, compat);
+  const std::optional<std::int32_t> any_host = AnyHostPort(text);
+  if (!pattern.literal() || any_host) return others_.push_back({std::move(pattern), any_host});
+  const auto hosts = pattern.literals();
+  if (hosts[0]) literals_.emplace(*hosts[0], pattern);
+  if (hosts[1] && hosts[1] != hosts[0]) literals_.emplace(*hosts[1], pattern);
 }
 
 bool TagAddresses::Has(const Provider& provider) const {
   const std::optional<IpAddress> host = IpAddress::Parse(provider.original.host());
   const std::int32_t port = provider.original.port_as_written();
-  return std::any_of(addresses_.begin(), addresses_.end(), [&](const Address& address) {
+  if (host) {
+    const auto [begin, end] = literals_.equal_range(*host);
+    for (auto at = begin; at != end; ++at) {
+      if (at->second.Match(host, port) == AddressPattern::Answer::kYes) return true;
+    }
+  }
+  return std::any_of(others_.begin(), others_.end(), [&](const Address& address) {
     const AddressPattern::Answer answer = address.pattern.Match(host, port);
     if (answer == AddressPattern::Answer::kYes) return true;
     // Dubbo asks for it after the comparison, so not when that raised an error.

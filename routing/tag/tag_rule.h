@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "fairlead/routing/string_match.h"
@@ -27,7 +28,7 @@ class TagAddresses {
   void Add(std::string_view text, Compat compat);
   bool empty() const { return texts_.empty(); }
   const std::vector<std::string>& texts() const { return texts_; }  // as given
-  // One that names the port with `0.0.0.0` has any host. Linear in the addresses.
+  // One that names the port with `0.0.0.0` has any host. Linear in the addresses that are more than a host and a port.
   bool Has(const Provider& provider) const;
 
  private:
@@ -35,8 +36,12 @@ class TagAddresses {
     AddressPattern pattern;
     std::optional<std::int32_t> any_host;  // the port
   };
+  struct Hash {
+    std::size_t operator()(const IpAddress& address) const { return address.Hash(); }
+  };
   std::vector<std::string> texts_;
-  std::vector<Address> addresses_;
+  std::unordered_multimap<IpAddress, AddressPattern, Hash> literals_;  // by each host that they fit
+  std::vector<Address> others_;
   Compat compat_ = Compat::kStrict;
 };
 

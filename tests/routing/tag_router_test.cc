@@ -157,6 +157,27 @@ TEST_F(TagRouterTest, OfOneNameTheLastThatHasProvidersCounts) {
   EXPECT_THAT(Call(*Compile(With({Matched("t", "region", "bj")}, true)), "t"), ElementsAre(0, 1)) << "names nobody";
 }
 
+TEST_F(TagRouterTest, AddressesOfEveryForm) {
+  PutTagged(0, "10.0.0.1:1", "");
+  PutTagged(1, "10.0.0.1:2", "");
+  PutTagged(2, "[fe80::1]:1", "");
+  PutTagged(3, "name:1", "");
+  PutTagged(4, "127.0.0.1:1", "");
+  const auto of = [this](const std::vector<std::string>& addresses) {
+    return Call(*Compile(With({Addressed("t", addresses)}, true)), "t");
+  };
+  EXPECT_THAT(of({"10.0.0.1"}), ElementsAre(0, 1));
+  EXPECT_THAT(of({"10.0.0.1:2", "10.0.0.1:3", "010.0.0.1:1"}), ElementsAre(0, 1));
+  EXPECT_THAT(of({"10.0.0.1:2", "10.0.0.1:3"}), ElementsAre(1));
+  EXPECT_THAT(of({"[FE80:0::1]:1"}), ElementsAre(2));
+  EXPECT_THAT(of({"fe80::1"}), ElementsAre(2));
+  EXPECT_THAT(of({"0.0.0.0:1"}), ElementsAre(0)) << "Dubbo raises an error for the others";
+  EXPECT_THAT(of({"name:1", "name", "127.0.0.1"}), IsEmpty());
+  EXPECT_THAT(of({"bad host", "::ffff:127.0.0.1"}), ElementsAre(4));
+  EXPECT_THAT(of({"10.0.0.0/8", "fe80::/64"}), ElementsAre(0, 1, 2));
+  EXPECT_THAT(of({"*"}), ElementsAre(0, 1, 2, 3, 4));
+}
+
 TEST_F(TagRouterTest, ATagWithoutNameKeepsItsProvidersFromOthers) {
   PutTagged(0, "10.0.0.1:1", "");
   PutTagged(1, "10.0.0.2:1", "");
