@@ -4,6 +4,9 @@
 #include "fairlead/registry/file/file_registry.h"
 #include "fairlead/registry/memory/memory_registry.h"
 #include "fairlead/routing/condition/condition_router.h"
+#ifdef FAIRLEAD_HAS_REDIS
+#include "fairlead/registry/redis/redis_registry.h"
+#endif
 #ifdef FAIRLEAD_HAS_ZOOKEEPER
 #include "fairlead/registry/zookeeper/zookeeper_registry.h"
 #endif
@@ -16,6 +19,9 @@ ExtensionRegistry DefaultExtensions() {
   ExtensionRegistry::Builder builder;
   builder.AddRegistry(memory);
   builder.AddRegistry(MakeFileRegistryFactory());
+#ifdef FAIRLEAD_HAS_REDIS
+  builder.AddRegistry(MakeRedisRegistryFactory());
+#endif
 #ifdef FAIRLEAD_HAS_ZOOKEEPER
   builder.AddRegistry(MakeZookeeperRegistryFactory());
 #endif

@@ -270,7 +270,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     Url url;
   };
 
-  // One registry for each address, credentials and group, as in Dubbo, and list of backups. A path says nothing.
+  // One registry for each address, credentials and group, as in Dubbo, and list of backups and what its product says. A
+  // path says nothing.
   // `caller` is the url of who asks, whose application may name the cache file.
   absl::StatusOr<Access> Acquire(const std::string& text, const std::string& caller) {
     if (closed_) return absl::CancelledError("the runtime was shut down");
@@ -292,7 +293,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     WarnOfEach(parsed->address, "registry", internal::UnreadableInRegistryUrl(url), &access.remarks);
 
     const std::string key =
-        absl::StrCat(place.ToIdentityString(), "|", ToAbsl(url.Param("backup")), "|", parsed->group);
+        absl::StrCat(place.ToIdentityString(), "|", ToAbsl(url.Param("backup")), "|", parsed->group, "|",
+                     (*factory)->Place(url));
     access.registry = registries_[key].lock();
     if (access.registry != nullptr) {
       WarnOfOtherConnection(parsed->address, access.registry->url, url);

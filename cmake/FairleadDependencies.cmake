@@ -20,3 +20,7 @@ if(FAIRLEAD_BUILD_ZOOKEEPER)
   find_path(FAIRLEAD_ZOOKEEPER_INCLUDE zookeeper/zookeeper.h REQUIRED)
   find_library(FAIRLEAD_ZOOKEEPER_LIBRARY zookeeper_mt REQUIRED)
 endif()
+
+if(FAIRLEAD_BUILD_REDIS)
+  pkg_check_modules(hiredis REQUIRED IMPORTED_TARGET hiredis)
+endif()

@@ -11,6 +11,7 @@ declare -A may=(
   [registry]="base url registry"
   [registry/memory]="base url registry registry/memory"
   [registry/file]="base url registry registry/file"
+  [registry/redis]="base url registry registry/redis"
   [registry/zookeeper]="base url registry registry/zookeeper"
   [routing]="base url rpc routing"
   [routing/yaml]="base url rpc routing routing/yaml"
@@ -18,7 +19,7 @@ declare -A may=(
   [directory]="base url rpc registry routing loadbalance directory"
   [cluster]="base url rpc registry routing loadbalance directory cluster"
   # Apart from cluster, which must not know a concrete registry: the list of what this build has.
-  [extensions]="extensions registry registry/memory registry/file registry/zookeeper routing routing/yaml loadbalance cluster"
+  [extensions]="extensions registry registry/memory registry/file registry/redis registry/zookeeper routing routing/yaml loadbalance cluster"
 )
 # Outside headers a public header of ours may show.
 public_outside='^(absl/status/[a-z_]+\.h|absl/functional/any_invocable\.h|absl/strings/string_view\.h)$'
@@ -29,7 +30,7 @@ complain() { echo "layers: $*" >&2; bad=1; }
 folder_of() {  # the most specific folder of the table that holds the path
   case "$1" in
     cluster/default_extensions.*) echo extensions ;;
-    registry/memory/* | registry/file/* | registry/zookeeper/* | routing/yaml/*) cut -d/ -f1-2 <<<"$1" ;;
+    registry/memory/* | registry/file/* | registry/redis/* | registry/zookeeper/* | routing/yaml/*) cut -d/ -f1-2 <<<"$1" ;;
     *) cut -d/ -f1 <<<"$1" ;;
   esac
 }
@@ -55,6 +56,7 @@ while IFS=: read -r file line text; do
     yaml-cpp/* ) [[ $folder == routing/yaml && $file == *.cc ]] || complain "$file:$line: yaml-cpp only in routing/yaml" ;;
     re2/* ) [[ $folder == routing || $folder == routing/yaml ]] || complain "$file:$line: RE2 only in routing" ;;
     nettle/* ) [[ $folder == loadbalance && $file == *.cc ]] || complain "$file:$line: nettle only in loadbalance" ;;
+    hiredis/* ) [[ $folder == registry/redis && $file == *.cc ]] || complain "$file:$line: hiredis only in .cc files of registry/redis" ;;
     zookeeper/* ) [[ $folder == registry/zookeeper ]] || complain "$file:$line: ZooKeeper's client only in registry/zookeeper" ;;
     iostream ) complain "$file:$line: iostream has static initialisers; the library must have none" ;;
   esac

@@ -120,6 +120,12 @@ class RegistryFactory {
   virtual std::string_view scheme() const = 0;
   // Are lists of such a registry worth keeping in a file when nobody asked for one?
   virtual bool CachesByDefault() const { return true; }
+  // What of the url, beside address, credentials, backups and group, says which registry it is, as the number of a
+  // database: urls that differ in it never share a connection.
+  virtual std::string Place(const Url& registry) const {
+    (void)registry;
+    return {};
+  }
   virtual absl::StatusOr<std::unique_ptr<RegistryBackend>> Create(const Url& registry,
                                                                   const RegistryContext& context) = 0;
 };
