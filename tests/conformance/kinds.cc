@@ -10,6 +10,9 @@ void RegisterTagKinds(KindTable& kinds);
 void RegisterLoadBalanceKinds(KindTable& kinds);
 void RegisterConfiguratorKinds(KindTable& kinds);
 void RegisterListCacheKinds(KindTable& kinds);
+#ifdef FAIRLEAD_HAS_REDIS
+void RegisterRedisKinds(KindTable& kinds);
+#endif
 #ifdef FAIRLEAD_HAS_ZOOKEEPER
 void RegisterZookeeperKinds(KindTable& kinds);
 #endif
@@ -23,6 +26,9 @@ void RegisterAllKinds(KindTable& kinds) {
   RegisterLoadBalanceKinds(kinds);
   RegisterConfiguratorKinds(kinds);
   RegisterListCacheKinds(kinds);
+#ifdef FAIRLEAD_HAS_REDIS
+  RegisterRedisKinds(kinds);
+#endif
 #ifdef FAIRLEAD_HAS_ZOOKEEPER
   RegisterZookeeperKinds(kinds);
 #endif
