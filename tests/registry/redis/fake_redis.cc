@@ -61,9 +61,8 @@ class FakeRedis::Connection final : public internal::RedisStream {
       Server& server = redis_.server(port_);
       RedisReply reply = redis_.Answer(server, *this, command, port_);
       if (server.silent || (server.silent_messages && !channels_.empty())) return;
-      std::vector<RedisReply> replies;
-      replies.push_back(std::move(reply));
-      events_.OnReplies(std::move(replies));
+      if (server.answer_delay.count() == 0) return events_.OnReplies({std::move(reply)});
+      delayed_.push_back(redis_.executor_.After(server.answer_delay, [this, reply] { events_.OnReplies({reply}); }));
     });
   }
 
@@ -99,6 +98,7 @@ class FakeRedis::Connection final : public internal::RedisStream {
   bool open_ = false;
   bool closed_ = false;
   bool greeted_ = false;
+  std::vector<Timer> delayed_;
   std::map<std::string, bool> channels_;  // name -> is a pattern
 };
 

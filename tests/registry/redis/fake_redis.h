@@ -30,6 +30,7 @@ class FakeRedis {
     std::string mode = "standalone";
     std::string role = "master";
     std::chrono::milliseconds clock_offset{0};
+    std::chrono::milliseconds answer_delay{0};  // on the way back; messages have none
     std::map<std::string, std::string> errors;     // command -> what it is answered with
     std::map<std::string, std::int64_t> lengths;   // key -> what HLEN says instead of the truth
     std::vector<internal::RedisWords> commands;    // as they came, greetings and questions for signs of life left out

@@ -59,6 +59,16 @@ TEST_F(RedisBackendTest, WhatIsRegisteredIsExtendedAtHalfTheSession) {
                                              ElementsAre("PUBLISH", kKey, "register")));
 }
 
+// The process was held up for longer than a session: the field stands there, yet readers have dropped it.
+TEST_F(RedisBackendTest, AnExtensionThatComesTooLateIsTold) {
+  const auto client = Connect();
+  client->Put("a.B", kA);
+  server().commands.clear();
+  clock_.Advance(seconds(61));
+  executor_->RunReady();
+  EXPECT_THAT(server().commands, Contains(ElementsAre("PUBLISH", kKey, "register")));
+}
+
 TEST_F(RedisBackendTest, ManyAreExtendedWithABoundedNumberUnderWay) {
   const auto client = Connect();
   for (int i = 0; i < 2000; ++i) client->Put("s" + std::to_string(i), kA);
@@ -103,13 +113,18 @@ TEST_F(RedisBackendTest, ABurstOfMessagesIsAFewReads) {
   EXPECT_LE(server().count("HGETALL"), 6u);
 }
 
-TEST_F(RedisBackendTest, RulesAreReadAtOnceAlsoWhileOneIsBeingRead) {
+TEST_F(RedisBackendTest, AChangeWhileAListIsBeingReadIsReadAfterwards) {
   const auto client = Connect();
   client->Watch("a.B", Category::kRouters);
+  server().answer_delay = milliseconds(10);
   const std::string key = "/dubbo/a.B/routers";
   redis_.Set(key, "route://0.0.0.0/a.B?rule=1", now() + 60000);
+  // The size at 0 and 10 ms, the list as of 10 ms, known here at 20.
+  Advance(milliseconds(15));
   redis_.Set(key, "route://0.0.0.0/a.B?rule=2", now() + 60000);
-  executor_->RunReady();
+  Advance(milliseconds(6));
+  EXPECT_THAT(client->last(), SizeIs(1));
+  Advance(milliseconds(20));
   EXPECT_THAT(client->last(), SizeIs(2));
 }
 
