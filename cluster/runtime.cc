@@ -43,7 +43,8 @@ constexpr milliseconds kGoodbye{2000};
 // What a connection is made with, so that a later url of the same registry has no say in it.
 constexpr std::string_view kConnectionParameters[] = {
     "session",   "retry.period", "retry.times",   "missing.grace", "resync.period", "delay-notification", "file",
-    "file.wait", "file-cache",   "file.interval", "file.cache",    "save.file"};
+    "file.wait", "file-cache",   "file.interval", "file.cache",    "save.file",     "reconnect.period",   "connection.timeout",
+    "so.timeout"};
 
 // The user's directory, as Java's user.home; empty when there is none.
 std::string HomeDirectory() {

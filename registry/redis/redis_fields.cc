@@ -16,6 +16,9 @@ namespace {
 // for another field's sake, brings it back.
 constexpr int kHopefulPeriods = 3;
 
+// Far beyond any date, and far from where a difference would overflow.
+constexpr std::int64_t kFarOff = 1'000'000'000'000'000'000;
+
 }  // namespace
 
 void RedisFields::Note(Reading& reading, std::int64_t wait) const {
@@ -44,7 +47,8 @@ RedisFields::Reading RedisFields::Read(std::vector<RedisReply> hash, std::int64_
   for (std::size_t i = 0; i + 1 < hash.size(); i += 2) {
     std::string& field = hash[i].text;
     const std::string& value = hash[i + 1].text;
-    const std::optional<std::int64_t> expires = RedisExpiry(value);
+    std::optional<std::int64_t> expires = RedisExpiry(value);
+    if (expires) expires = std::clamp(*expires, -kFarOff, kFarOff);
     auto suspect = suspects_.empty() ? suspects_.end() : suspects_.find(field);
     switch (RedisLifeOf(field, value, now)) {
       case RedisLife::kLive:
