@@ -3,15 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <functional>
 #include <memory>
 #include <set>
 #include <string>
-#include <thread>
 
 #include "fairlead/cluster/default_extensions.h"
 #include "fairlead/cluster/runtime.h"
+#include "fairlead/tests/support/eventually.h"
 #include "fairlead/tests/support/fake_protocol.h"
 #include "fairlead/tests/support/log_recorder.h"
 #include "fairlead/tests/support/redis_server.h"
@@ -38,7 +36,11 @@ class RedisRuntimeFixture : public ::testing::Test {
 
   // A session of 2 s: what is registered is extended each second.
   std::string registry(const std::string& parameters = "", const std::string& credentials = "") const {
-    return "redis://" + credentials + server_.address() +
+    return RegistryAt(server_.address(), parameters, credentials);
+  }
+  static std::string RegistryAt(const std::string& address, const std::string& parameters = "",
+                                const std::string& credentials = "") {
+    return "redis://" + credentials + address +
            "?file-cache=false&timeout=10000&session=2000&reconnect.period=500&so.timeout=1000" +
            (parameters.empty() ? "" : "&" + parameters);
   }
@@ -55,15 +57,6 @@ class RedisRuntimeFixture : public ::testing::Test {
     std::set<std::string> addresses;
     for (const Url& url : directory.List({})) addresses.insert(url.Address());
     return addresses;
-  }
-  static bool Eventually(const std::function<bool()>& wanted,
-                         std::chrono::seconds limit = std::chrono::seconds(20)) {
-    const auto end = std::chrono::steady_clock::now() + limit;
-    while (std::chrono::steady_clock::now() < end) {
-      if (wanted()) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    return wanted();
   }
   static bool EventuallyIs(const Directory& directory, const std::set<std::string>& addresses) {
     return Eventually([&] { return Addresses(directory) == addresses; });

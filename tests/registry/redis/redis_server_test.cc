@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "fairlead/tests/registry/redis/redis_runtime_fixture.h"
+#include "fairlead/tests/support/fault_proxy.h"
 
 namespace fairlead {
 namespace {
@@ -128,6 +129,34 @@ TEST_F(RedisServerTest, ALostSubscriptionIsMadeAgainAndTheGapRead) {
   EXPECT_EQ(admin.Ask({"CLIENT", "KILL", "TYPE", "pubsub"}), "1");
   admin.Ask({"HSET", kKey, "dubbo://10.0.0.9:20880/com.acme.Orders?interface=com.acme.Orders&dynamic=false", "1"});
   EXPECT_TRUE(EventuallyIs(*directory, {"10.0.0.9:20880"}));
+}
+
+// Half-open connections: this end sees nothing but silence.
+TEST_F(RedisServerTest, ConnectionsThatAreOpenAtThisEndOnlyAreNoticedAndTheGapRead) {
+  auto proxy = *FaultProxy::Start({.target_port = server_.port()});
+  const std::string through = RegistryAt("127.0.0.1:" + std::to_string(proxy->port()));
+  const auto directory = *consumers_->Refer(through, kConsumer, protocol_);
+  auto a = Register(kOne);
+  EXPECT_TRUE(EventuallyIs(*directory, {kOne}));
+  const auto start = std::chrono::steady_clock::now();
+  proxy->Vanish();
+  auto b = Register(kTwo);
+  EXPECT_TRUE(EventuallyIs(*directory, {kOne, kTwo}));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(6));
+}
+
+TEST_F(RedisServerTest, APartitionOfTheProviderTakesItAwayAndItsEndBringsItBack) {
+  auto proxy = *FaultProxy::Start({.target_port = server_.port()});
+  auto a = providers_->Register(RegistryAt("127.0.0.1:" + std::to_string(proxy->port())),
+                                "dubbo://10.0.0.1:20880/com.acme.Orders?application=orders");
+  auto b = consumers_->Register(registry(), "dubbo://10.0.0.2:20880/com.acme.Orders?application=orders");
+  const auto directory = Refer();
+  EXPECT_TRUE(EventuallyIs(*directory, {kOne, kTwo}));
+  proxy->Refuse();
+  proxy->Cut();
+  EXPECT_TRUE(EventuallyIs(*directory, {kTwo}));
+  proxy->Heal();
+  EXPECT_TRUE(EventuallyIs(*directory, {kOne, kTwo}));
 }
 
 TEST_F(RedisServerTest, AForeignValueUnderOurKeyHurtsNobodyElse) {
