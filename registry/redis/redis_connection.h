@@ -45,8 +45,8 @@ class RedisConnection final : private RedisStream::Events {
                   Observer& observer);
   ~RedisConnection() override;
 
-  // False, nothing is sent and `answer` is as it was, when more waits for answers than Limits::bytes. Commands go out, and answers come, in
-  // order. A subscription is one command with one channel: its answer is the server's confirmation.
+  // False, nothing is sent and `answer` is as it was, when more waits for answers than Limits::bytes. Commands go out, and
+  // answers come, in order. A subscription is one command with one channel: its answer is the server's confirmation.
   [[nodiscard]] bool Send(const RedisWords& command, Answer&& answer);
 
   std::size_t pending() const { return pending_.size(); }

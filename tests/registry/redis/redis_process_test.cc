@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "fairlead/base/asio_executor.h"
+#include "fairlead/registry/redis/redis_io.h"
 #include "fairlead/registry/redis/redis_registry.h"
 #include "fairlead/tests/support/fake_clock.h"
 #include "fairlead/tests/support/log_recorder.h"
@@ -171,6 +172,31 @@ TEST_F(RedisProcessTest, WithoutStopThreadAndConnectionsEndWithTheOwner) {
   executor_->RunReady();
   EXPECT_TRUE(LibraryThreads().empty());
   EXPECT_EQ(Descriptors(), before);
+}
+
+// An executor that is held up while messages pour in: what waits for it is bounded, and nothing is lost.
+TEST_F(RedisProcessTest, AFloodOfMessagesWaitsInTheSocketNotInMemory) {
+  struct Counter final : internal::RedisStream::Events {
+    void OnOpen() override { open = true; }
+    void OnReplies(std::vector<internal::RedisReply> replies) override {
+      largest = std::max(largest, replies.size());
+      all += replies.size();
+    }
+    void OnClosed(absl::Status why) override { ADD_FAILURE() << why; }
+    bool open = false;
+    std::size_t largest = 0, all = 0;
+  };
+  constexpr std::size_t kMessages = 60000;
+  Counter counter;
+  const auto io = *internal::RedisIo::Start(*executor_);
+  const auto stream = io->Dial({"127.0.0.1", server_.port(), server_.address()}, counter);
+  stream->Send({"SUBSCRIBE", "flood"});
+  ASSERT_TRUE(RunUntil([&] { return counter.all == 1; }));
+  RedisTestClient(server_.port()).AskMany(std::vector<std::vector<std::string>>(kMessages, {"PUBLISH", "flood", "x"}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_TRUE(RunUntil([&] { return counter.all == kMessages + 1; }));
+  EXPECT_GE(counter.largest, 1000u);
+  EXPECT_LT(counter.largest, internal::RedisIo::kMostWaiting + 5000);
 }
 
 TEST_F(RedisProcessTest, DestroyedWhileItConnectsOrLooksUpAName) {
