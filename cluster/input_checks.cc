@@ -69,7 +69,7 @@ constexpr ParameterRule kConsumerRules[] = {
     IntRule("retry.times", "the registry's"),
     IntRule("rules.wait", "3000"),
     BoolRule(names::kEnableEmptyProtection),
-    IntRule(names::kProtectMaxAge, "the registry's"),
+    CountRule(names::kProtectMaxAge, "the registry's"),
     IntRule("down.after", "3"),
     IntRule("leastactive.exact", "16"),
     IntRule("roundrobin.cap", "4096"),

@@ -71,9 +71,12 @@ MethodId DirectoryCore::Method(std::string_view name) {
 }
 
 void DirectoryCore::ClearProtection() {
+  if (clear_queued_.exchange(true)) return;
   executor_->Post([this, alive = weak_from_this()] {
     const auto self = alive.lock();
-    if (self != nullptr && on_clear_protection_) on_clear_protection_();
+    if (self == nullptr) return;
+    clear_queued_ = false;
+    if (on_clear_protection_) on_clear_protection_();
   });
 }
 

@@ -115,6 +115,7 @@ class DirectoryCore : public std::enable_shared_from_this<DirectoryCore> {
   mutable std::array<Cell, kThreadCells> cells_;
   mutable WantedPlans wanted_;
   std::atomic<std::uint64_t> plans_built_{0}, plans_refused_{0};
+  std::atomic<bool> clear_queued_{false};  // a task that clears the protection
   MethodTable methods_;
   const std::shared_ptr<Executor> executor_;
   const Clock& clock_;

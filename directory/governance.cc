@@ -1,6 +1,7 @@
 #include "fairlead/directory/governance.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -21,6 +22,12 @@ namespace {
 constexpr ParameterRule kRuleFlags[] = {BoolRule(names::kEnabled), BoolRule(names::kForce), BoolRule(names::kRuntime),
                                         IntRule(names::kPriority, "0")};
 constexpr ParameterRule kOverrideFlags[] = {BoolRule(names::kEnabled), BoolRule(names::kDisabled)};
+
+// Lists of one service that become empty within this time are one loss.
+constexpr std::chrono::seconds kOneLoss{10};
+
+constexpr std::string_view kHeldWithProviders =
+    "the registry lists none any more; the last ones stay in force with the protected providers";
 
 std::string_view RouterName(const Url& url) { return url.Param(names::kRouter, url.protocol()); }
 
@@ -49,28 +56,63 @@ std::vector<LastGood::Broken> Unidentified(const std::vector<std::string>& unrea
 
 Governance::Governance(const DirectoryConfig& config) : config_(config), consumer_(config.consumer) {}
 
+void Governance::SetList(Listed& list, LastGood& last, ListKind kind, std::vector<Url> urls,
+                         std::vector<std::string> unreadable) {
+  if (kind == ListKind::kEmpty) {
+    if (list.held) return;
+    if (!list.urls.empty()) {
+      list.lost = std::move(list.urls);
+      list.lost_at = config_.clock->SteadyNow();
+    }
+    list.held = holds_since_.has_value() && !list.news && LostAbout(list, *holds_since_);
+    urls = list.held ? list.lost : std::vector<Url>();
+    if (!list.held) last.Clear();
+  } else {
+    list.held = false;
+    list.lost.clear();
+    list.news = true;
+  }
+  list.urls = std::move(urls);
+  list.unreadable = std::move(unreadable);
+  list.dirty = true;
+}
+
+bool Governance::LostAbout(const Listed& list, Clock::SteadyTime when) {
+  return !list.lost.empty() && std::max(list.lost_at, when) - std::min(list.lost_at, when) <= kOneLoss;
+}
+
 void Governance::SetOverrides(ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable) {
-  overrides_ = std::move(urls);
-  unreadable_overrides_ = std::move(unreadable);
-  if (kind == ListKind::kEmpty) last_overrides_.Clear();
-  overrides_dirty_ = true;
+  SetList(overrides_, last_overrides_, kind, std::move(urls), std::move(unreadable));
 }
 
 void Governance::SetRules(ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable) {
-  rules_ = std::move(urls);
-  unreadable_rules_ = std::move(unreadable);
-  if (kind == ListKind::kEmpty) last_rules_.Clear();
-  rules_dirty_ = true;
+  SetList(rules_, last_rules_, kind, std::move(urls), std::move(unreadable));
+}
+
+void Governance::Hold() {
+  holds_since_ = config_.clock->SteadyNow();
+  for (Listed* list : {&overrides_, &rules_}) {
+    list->news = false;
+    if (!LostAbout(*list, *holds_since_)) continue;
+    list->urls = list->lost;
+    list->held = list->dirty = true;
+  }
+}
+
+void Governance::LetGo() {
+  holds_since_.reset();
+  if (std::exchange(overrides_.held, false)) SetOverrides(ListKind::kEmpty, {}, {});
+  if (std::exchange(rules_.held, false)) SetRules(ListKind::kEmpty, {}, {});
 }
 
 bool Governance::ApplyOverrides() {
-  if (!std::exchange(overrides_dirty_, false)) return false;
+  if (!std::exchange(overrides_.dirty, false)) return false;
   bad_overrides_.clear();
   std::vector<absl::Status> rejected;
-  configurators_ = Configurators::FromUrls(overrides_, config_.local_address, &rejected, &bad_overrides_);
+  configurators_ = Configurators::FromUrls(overrides_.urls, config_.local_address, &rejected, &bad_overrides_);
   std::vector<Url> usable;
-  std::vector<LastGood::Broken> broken = Unidentified(unreadable_overrides_);
-  for (const Url& url : overrides_) {
+  std::vector<LastGood::Broken> broken = Unidentified(overrides_.unreadable);
+  for (const Url& url : overrides_.urls) {
     if (rejected.empty() || url.protocol() == "empty" || Configurator::Create(url.parts()).ok()) {
       usable.push_back(url);
     } else {
@@ -98,13 +140,14 @@ bool Governance::ApplyOverrides() {
   // Those without effect, which are there already, are nothing to warn of.
   bad_overrides_.insert(bad_overrides_.end(), lines.begin(), lines.end());
   TellKept("override", kept, last_overrides_, bad_overrides_);
+  if (overrides_.held) bad_overrides_.push_back(absl::StrCat("overrides: ", ToAbsl(kHeldWithProviders)));
   consumer_ = configurators_.empty() ? config_.consumer
                                      : Url::Of(configurators_.Apply(config_.consumer.parts()), *config_.pool);
   return true;
 }
 
 void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
-  if (!std::exchange(rules_dirty_, false)) return;
+  if (!std::exchange(rules_.dirty, false)) return;
   bad_rules_.clear();
   std::vector<Rule> before = std::exchange(routers_, {});
   const auto take = [&](const Url& url) {
@@ -115,8 +158,8 @@ void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
     return true;
   };
   std::vector<Url> usable;
-  std::vector<LastGood::Broken> broken = Unidentified(unreadable_rules_);
-  for (const Url& url : rules_) {
+  std::vector<LastGood::Broken> broken = Unidentified(rules_.unreadable);
+  for (const Url& url : rules_.urls) {
     if (take(url)) {
       usable.push_back(url);
       continue;
@@ -145,6 +188,7 @@ void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
   // Of a rule that its factory made no router of there is nothing to keep.
   std::erase_if(kept, [&](const LastGood::Kept& one) { return !take(one.url); });
   TellKept("rule", kept, last_rules_, bad_rules_);
+  if (rules_.held) bad_rules_.push_back(absl::StrCat("rules: ", ToAbsl(kHeldWithProviders)));
   std::stable_sort(routers_.begin(), routers_.end(),
                    [](const Rule& a, const Rule& b) { return a.router->order() < b.router->order(); });
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,12 @@ class Governance {
   void SetOverrides(ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable);
   void SetRules(ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable);
 
+  // The last providers are protected from here on: a registry that lost its data lost overrides and rules with them, and
+  // without those a disabled provider would get calls. A list that became empty up to ten seconds before, or becomes so up
+  // to ten seconds later without a word in between, stays in force until LetGo, or until there is a new one.
+  void Hold();
+  void LetGo();
+
   // False when there was nothing new; else the consumer and all effective urls are to be made anew.
   bool ApplyOverrides();
   // `on_fault` is told, on any thread, what a router throws. A rule that stays keeps its router.
@@ -47,15 +54,28 @@ class Governance {
     Url url;
     std::shared_ptr<const GuardedRouter> router;
   };
+  // What the registry says of a category.
+  struct Listed {
+    std::vector<Url> urls;
+    std::vector<std::string> unreadable;
+    bool dirty = false;
+    // The list before it became empty, and when; in force again while `held`.
+    std::vector<Url> lost;
+    Clock::SteadyTime lost_at{};
+    bool held = false;
+    bool news = false;  // there was a list since Hold
+  };
+  // The list that is there no more went within ten seconds of `when`.
+  static bool LostAbout(const Listed& list, Clock::SteadyTime when);
+  void SetList(Listed& list, LastGood& last, ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable);
 
   void WarnOfEach(std::string_view code, const std::vector<std::string>& inputs) const;
   void TellKept(std::string_view what, const std::vector<LastGood::Kept>& kept, const LastGood& last,
                 std::vector<std::string>& shown) const;
 
   const DirectoryConfig& config_;
-  std::vector<Url> rules_, overrides_;
-  std::vector<std::string> unreadable_rules_, unreadable_overrides_;
-  bool rules_dirty_ = false, overrides_dirty_ = false;
+  Listed rules_, overrides_;
+  std::optional<Clock::SteadyTime> holds_since_;
   Url consumer_;
   Configurators configurators_;
   LastGood last_overrides_{IdentityOfOverride}, last_rules_{IdentityOfRule};

@@ -41,7 +41,7 @@ std::chrono::milliseconds Protection::MaxAge(const Url& consumer, bool registry_
                                              std::chrono::milliseconds registry_max_age) {
   if (!consumer.BoolParam(names::kEnableEmptyProtection, registry_enables)) return std::chrono::milliseconds(0);
   const std::int64_t ms = consumer.IntParam(names::kProtectMaxAge, registry_max_age.count());
-  return std::chrono::milliseconds(std::max<std::int64_t>(ms, 0));
+  return ms < 0 ? registry_max_age : std::chrono::milliseconds(ms);
 }
 
 Protection::Verdict Protection::OnEmpty(std::size_t held) {

@@ -143,6 +143,7 @@ void Updater::SetProviders(std::vector<Url> urls) {
     case Protection::Verdict::kBegin:
       break;
   }
+  governance_.Hold();
   const ProtectedList& list = *protection_.list();
   const auto age = list.until - list.since;
   config_.log->Warn("FL-3-14", config_.consumer.ServiceKey(),
@@ -157,6 +158,7 @@ bool Updater::EndProtection(Severity severity, std::string_view why) {
   const auto lasted = protection_.End();
   protect_ = Timer();
   if (!lasted.has_value()) return false;
+  governance_.LetGo();
   config_.log->Log(severity, "FL-3-15", config_.consumer.ServiceKey(),
                    absl::StrCat("the protection of the last providers ended after ",
                                 std::chrono::duration_cast<std::chrono::seconds>(*lasted).count(), " s: ", ToAbsl(why)));

@@ -14,6 +14,8 @@ constexpr std::size_t kShownValue = 60;
 
 bool internal::ReadsAsInt(std::string_view value) { return ParseJavaInt(value).has_value(); }
 
+bool internal::ReadsAsCount(std::string_view value) { return ParseJavaInt(value).value_or(-1) >= 0; }
+
 bool internal::ReadsAsBool(std::string_view value) {
   return ParseJavaBool(value) || absl::EqualsIgnoreCase(ToAbsl(value), "false");
 }

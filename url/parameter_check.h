@@ -21,11 +21,15 @@ struct ParameterRule {
 
 namespace internal {
 bool ReadsAsInt(std::string_view value);
+bool ReadsAsCount(std::string_view value);
 bool ReadsAsBool(std::string_view value);
 }  // namespace internal
 
 constexpr ParameterRule IntRule(std::string_view key, std::string_view instead) {
   return {key, &internal::ReadsAsInt, "a decimal integer of 32 bits", instead};
+}
+constexpr ParameterRule CountRule(std::string_view key, std::string_view instead) {
+  return {key, &internal::ReadsAsCount, "a decimal integer of 0 to 2147483647", instead};
 }
 // Dubbo takes everything but `true` for false.
 constexpr ParameterRule BoolRule(std::string_view key) {

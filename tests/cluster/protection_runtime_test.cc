@@ -106,8 +106,11 @@ TEST_F(ProtectionRuntimeTest, AnUnreadableParameterIsSaid) {
   const auto orders = *world.Refer("memory://m?enable-empty-protection=perhaps", "&protect-max-age=soon");
   EXPECT_THAT(orders->Explain({}).skipped, Contains(HasSubstr("registry parameter enable-empty-protection=perhaps")));
   EXPECT_THAT(orders->Explain({}).skipped, Contains(HasSubstr("consumer parameter protect-max-age=soon")));
+  const auto negative = *world.Refer("memory://m", "&protect-max-age=-5");
+  EXPECT_THAT(negative->Explain({}).skipped, Contains(HasSubstr("consumer parameter protect-max-age=-5: expected a decimal integer of 0")));
   ASSERT_TRUE(world.store().Remove(kProvider).ok());
   world.executor->Advance(seconds(1));
+  EXPECT_TRUE(negative->Select({}).ok());
   EXPECT_FALSE(orders->Select({}).ok()) << "false for anything but true, as Dubbo reads it";
 }
 

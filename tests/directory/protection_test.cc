@@ -89,7 +89,7 @@ TEST(ProtectionTest, TheConsumersWordGoesBeforeTheRegistrys) {
   EXPECT_EQ(age("&protect-max-age=30"), 30);
   EXPECT_EQ(age("&protect-max-age=30", false), 0);
   EXPECT_EQ(age("&protect-max-age=0"), 0);
-  EXPECT_EQ(age("&protect-max-age=-5"), 0);
+  EXPECT_EQ(age("&protect-max-age=-5"), 700) << "which nobody can mean";
   EXPECT_EQ(age("&protect-max-age=soon"), 700);
 }
 
@@ -348,6 +348,40 @@ TEST_F(ProtectedDirectoryTest, ProvidersThatWereAllDisabledBeforeTheyWentAreNotK
   ExpectForbidden();
 }
 
+// A wiped registry: whatever it had of the service goes, in any order.
+TEST_F(ProtectedDirectoryTest, WhatGoesWithTheProvidersStaysWithThem) {
+  const std::string disable = "override://10.0.0.1:20880/com.acme.Orders?category=configurators&dynamic=false&disabled=true";
+  for (int order = 0; order < 3; ++order) {
+    SCOPED_TRACE(order);
+    Open({"10.0.0.1", "10.0.0.2", "10.0.0.3"});
+    Overrides({disable});
+    Rules({RuleUrl("=> host!=10.0.0.3")});
+    executor_.RunReady();
+    ASSERT_THAT(Shares(50), UnorderedElementsAre(Key(kB)));
+    if (order == 0) Told({});
+    Overrides({});
+    if (order == 1) Told({});
+    Rules({});
+    executor_.Advance(seconds(3));
+    Told({});
+    EXPECT_THAT(Shares(100), UnorderedElementsAre(Key(kB)));
+    EXPECT_GT(ProtectedFor().count(), 0);
+    EXPECT_THAT(handle_->Explain({}).skipped, Contains(HasSubstr("stay in force with the protected providers")));
+    // Its end takes them along.
+    Told({"10.0.0.1", "10.0.0.3"});
+    EXPECT_THAT(Shares(100), UnorderedElementsAre(Key(kA), Key("10.0.0.3:20880")));
+  }
+}
+
+TEST_F(ProtectedDirectoryTest, AFloodOfClearsIsOneTask) {
+  Open({"10.0.0.1"});
+  Told({});
+  for (int i = 0; i < 1000; ++i) handle_->ClearProtection();
+  EXPECT_EQ(executor_.pending_posts(), 1u);
+  executor_.RunReady();
+  ExpectForbidden();
+}
+
 TEST_F(ProtectedDirectoryTest, RulesAndOverridesComeAndGoAsAlways) {
   Open({"10.0.0.1?weight=100", "10.0.0.2?weight=100"});
   Rules({RuleUrl("=> host=10.0.0.2")});
@@ -355,6 +389,7 @@ TEST_F(ProtectedDirectoryTest, RulesAndOverridesComeAndGoAsAlways) {
   executor_.RunReady();
   Told({});
   EXPECT_THAT(Shares(50), UnorderedElementsAre(Key(kB)));
+  executor_.Advance(seconds(11));
   Rules({});
   Overrides({});
   executor_.RunReady();

@@ -167,22 +167,49 @@ struct Model {
   bool protects;
   std::set<std::string> hosts = {};
   std::optional<nanoseconds> since = {};  // protected
+  bool rule = false;                      // in force
+  bool rule_held = false;                 // the registry lists none, it stays with the providers
+  bool rule_is_new = false;               // there was one since the protection began
+  std::optional<nanoseconds> rule_lost = {};
 
-  void List(const std::set<std::string>& told) {
+  void List(const std::set<std::string>& told, nanoseconds now) {
     hosts = told;
-    since.reset();
+    LetGo(now);
   }
   void Empty(nanoseconds now) {
     if (!protects) hosts.clear();
-    if (!hosts.empty() && !since) since = now;
+    if (hosts.empty() || since) return;
+    since = now;
+    rule_is_new = false;
+    if (!rule && LostWithProviders()) rule = rule_held = true;
+  }
+  void Rule(bool there, nanoseconds now) {
+    if (there) {
+      rule = rule_is_new = true;
+      rule_held = false;
+      rule_lost.reset();
+      return;
+    }
+    if (rule_held) return;
+    if (rule) rule_lost = now;
+    rule = rule_held = since && !rule_is_new && LostWithProviders();
+  }
+  bool LostWithProviders() const {
+    return rule_lost && *rule_lost - *since <= seconds(10) && *since - *rule_lost <= seconds(10);
   }
   void Pass(nanoseconds now) {
-    if (since && now - *since >= minutes(10)) Clear();
+    if (since && now - *since >= minutes(10)) Clear(*since + minutes(10));
   }
-  void Clear() {
+  void Clear(nanoseconds now) {
     if (!since) return;
     hosts.clear();
+    LetGo(now);
+  }
+  void LetGo(nanoseconds now) {
     since.reset();
+    if (!rule_held) return;
+    rule = rule_held = false;
+    rule_lost = now;
   }
 };
 
@@ -201,7 +228,6 @@ TEST(EmptyPropertyTest, Property22WhatIsForbiddenIsDecidedByProvidersAlone) {
       for (const std::string& host : hosts) urls.push_back(world.ProviderAt(host));
       return urls;
     };
-    bool rule = false;  // leaves everybody but host 1; not forced, so that it never empties
     told.Tell(Category::kConfigurators, ListKind::kEmpty);
     told.Tell(Category::kRouters, ListKind::kEmpty);
     bool answered = false;
@@ -223,7 +249,7 @@ TEST(EmptyPropertyTest, Property22WhatIsForbiddenIsDecidedByProvidersAlone) {
           const bool cached = !answered && random.Below(2) == 0;
           told.Tell(Category::kProviders, ListKind::kList, providers(hosts), cached);
           if (model.since && hosts != model.hosts) ++happened["[A], [], [B]"];
-          model.List(hosts);
+          model.List(hosts, now);
           answered = true;
           break;
         }
@@ -245,8 +271,11 @@ TEST(EmptyPropertyTest, Property22WhatIsForbiddenIsDecidedByProvidersAlone) {
           model.Empty(now);
           break;
         case 4:
-        case 5: {  // a rule event
-          rule = random.Below(2) == 0;
+        case 5: {  // a rule that leaves everybody but host 1, not forced, so that it never empties
+          const bool rule = random.Below(2) == 0;
+          if (!rule && model.rule && model.since) ++happened["a rule lost while protected"];
+          model.Rule(rule, now);
+          if (model.rule_held) ++happened["a rule held"];
           std::vector<Url> rules;
           if (rule) rules.push_back(world.RuleUrl("=> host!=10.0.0.1", "force=false"));
           told.Tell(Category::kRouters, std::move(rules));
@@ -268,7 +297,7 @@ TEST(EmptyPropertyTest, Property22WhatIsForbiddenIsDecidedByProvidersAlone) {
           told.handle->ClearProtection();
           world.executor_.RunReady();
           if (model.since) ++happened["cleared"];
-          model.Clear();
+          model.Clear(now);
           break;
         default:
           pass(random.Below(2) == 0 ? nanoseconds(minutes(random.Below(15))) : nanoseconds(seconds(random.Below(60))));
@@ -278,7 +307,7 @@ TEST(EmptyPropertyTest, Property22WhatIsForbiddenIsDecidedByProvidersAlone) {
       if (!answered) continue;
 
       std::set<std::string> expected = model.hosts;
-      if (rule && expected != std::set<std::string>{"10.0.0.1"}) expected.erase("10.0.0.1");
+      if (model.rule && expected != std::set<std::string>{"10.0.0.1"}) expected.erase("10.0.0.1");
       const absl::StatusOr<Lease> lease = told.handle->Select({});
       ASSERT_EQ(told.Listed(), expected) << "step " << step << " kind " << what;
       ASSERT_EQ(lease.ok(), !expected.empty()) << lease.status();
@@ -298,7 +327,7 @@ TEST(EmptyPropertyTest, Property22WhatIsForbiddenIsDecidedByProvidersAlone) {
     world.executor_.Advance(seconds(1));
     ASSERT_EQ(static_cast<std::size_t>(told.protocol->referred - told.protocol->destroyed), model.hosts.size());
   }
-  for (const char* what : {"protected", "forbidden", "first empty", "first unknown", "unknown", "missing", "[A], [], [B]", "cleared",
+  for (const char* what : {"protected", "forbidden", "first empty", "first unknown", "unknown", "missing", "[A], [], [B]", "cleared", "a rule held",
                            "max age", "a rule while protected", "a rule while forbidden"}) {
     EXPECT_GT(happened[what], Effort(1000) / 100) << what;
   }
