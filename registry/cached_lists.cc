@@ -78,6 +78,13 @@ bool IsLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
 }
 
+// Of a piece of a cached value; none: it is no category that is known.
+std::optional<Category> CategoryOfPiece(std::string_view piece) {
+  if (piece.find("category=") == std::string_view::npos) return Category::kProviders;
+  const absl::StatusOr<UrlParts> url = UrlParts::Parse(piece);
+  return url.ok() ? CategoryOf(url->Param(names::kCategory, "providers")) : Category::kProviders;
+}
+
 // The lists that subscriptions have of one category, as one. Null: none is known.
 void AppendCategory(const std::vector<KnownLists>& subscriptions, std::size_t category, std::string& out) {
   const auto append = [&out](const UrlParts& url) {
@@ -150,15 +157,18 @@ std::vector<std::string_view> SplitCached(std::string_view value) {
 std::string WithoutCategories(std::string_view value, std::uint32_t categories) {
   std::string rest;
   for (const std::string_view piece : SplitCached(value)) {
-    std::optional<Category> category = Category::kProviders;
-    if (piece.find("category=") != std::string_view::npos) {
-      const absl::StatusOr<UrlParts> url = UrlParts::Parse(piece);
-      if (url.ok()) category = CategoryOf(url->Param(names::kCategory, "providers"));
-    }
+    const std::optional<Category> category = CategoryOfPiece(piece);
     if (category && (categories >> static_cast<unsigned>(*category) & 1) != 0) continue;
     absl::StrAppend(&rest, rest.empty() ? "" : " ", ToAbsl(piece));
   }
   return rest;
+}
+
+bool HasProviders(std::string_view value) {
+  const std::vector<std::string_view> pieces = SplitCached(value);
+  return std::any_of(pieces.begin(), pieces.end(), [](std::string_view piece) {
+    return !piece.starts_with("empty:") && CategoryOfPiece(piece) == Category::kProviders;
+  });
 }
 
 std::string CachedValue(const std::vector<KnownLists>& subscriptions) {

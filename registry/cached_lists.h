@@ -36,6 +36,8 @@ std::vector<std::string_view> SplitCached(std::string_view value);
 
 // `value` without the urls of those categories, whose bit is set.
 std::string WithoutCategories(std::string_view value, std::uint32_t categories);
+// Has `value` a url of a provider?
+bool HasProviders(std::string_view value);
 
 // The value of a service whose subscribers were last told this (null: nothing). Several subscriptions may
 // know the same service, filtered in other ways: of a category the urls of all are written, each once.
@@ -43,6 +45,8 @@ std::string WithoutCategories(std::string_view value, std::uint32_t categories);
 struct KnownLists {
   Url consumer;
   std::array<std::shared_ptr<const Notification>, kCategoryCount> lists;
+  // An empty list of providers is not to take the place of one that was not.
+  bool keeps_providers = false;
 };
 std::string CachedValue(const std::vector<KnownLists>& subscriptions);
 

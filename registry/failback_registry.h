@@ -83,7 +83,7 @@ struct RegistryStatus {
 // unreadable children of their service or of none, are told to listeners by OnRegistryChange.
 //
 // List cache. What subscriptions were told is kept in a file of Dubbo's format (registry/list_cache.h), unless
-// `file-cache=false`. A subscription that has no answer after `file.wait` (2 000), or whose first read fails, is told
+// `file-cache=false`. A subscription that has no answer after `file.wait` (2 000), or whose first read fails or finds no path, is told
 // what the file says, with Notification::cached, and check=true is content with that; the registry's answer is told when
 // it comes, also when it is the same.
 //

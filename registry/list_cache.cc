@@ -37,6 +37,16 @@ std::uint32_t CategoriesOf(const std::vector<KnownLists>& subscriptions) {
   return categories;
 }
 
+std::shared_ptr<const Notification>& Providers(KnownLists& known) {
+  return known.lists[static_cast<std::size_t>(Category::kProviders)];
+}
+
+bool AreNone(const std::shared_ptr<const Notification>& list) {
+  return list == nullptr || list->kind == ListKind::kEmpty;
+}
+
+bool HaveProviders(const CacheEntry& entry) { return entry.text != nullptr && HasProviders(*entry.text); }
+
 }  // namespace
 
 ListCache::ListCache(RegistryEnvironment& env, std::string path)
@@ -86,6 +96,11 @@ void ListCache::OnLoaded(std::optional<CacheFile::Loaded> loaded, const std::vec
     origin_ = absl::StrCat(loaded->path, " of ", JavaDate(loaded->written_at));
     for (auto& [key, text] : loaded->entries) {
       CacheEntry& entry = content_[key];
+      if (HasProviders(text)) {
+        for (KnownLists& one : entry.lists) {
+          if (one.keeps_providers && AreNone(Providers(one))) Providers(one) = nullptr;
+        }
+      }
       const std::uint32_t known = CategoriesOf(entry.lists);
       std::string rest = known == 0 ? std::move(text) : WithoutCategories(text, known);
       if (!rest.empty()) entry.text = std::make_shared<const std::string>(std::move(rest));
@@ -121,9 +136,13 @@ void ListCache::Learn(KnownLists known) {
   const std::uint32_t before = CategoriesOf(entry.lists);
   const auto same = std::find_if(entry.lists.begin(), entry.lists.end(),
                                  [&](const KnownLists& one) { return one.consumer == known.consumer; });
+  if (known.keeps_providers && Providers(known) != nullptr && AreNone(Providers(known))) {
+    const bool had = same != entry.lists.end() && !AreNone(Providers(*same));
+    if (had || HaveProviders(entry)) Providers(known) = had ? Providers(*same) : nullptr;
+  }
   if (same == entry.lists.end()) {
     entry.lists.push_back(std::move(known));
-  } else if (same->lists == known.lists) {
+  } else if (same->keeps_providers = known.keeps_providers; same->lists == known.lists) {
     return;
   } else {
     same->lists = std::move(known.lists);
@@ -138,8 +157,19 @@ void ListCache::Learn(KnownLists known) {
 void ListCache::Forget(const Url& consumer) {
   const auto at = content_.find(CacheKey(consumer.ServiceKey()));
   if (at == content_.end() || at->second.lists.size() < 2) return;
-  if (std::erase_if(at->second.lists, [&](const KnownLists& one) { return one.consumer == consumer; }) > 0)
-    Changed();
+  std::vector<KnownLists>& lists = at->second.lists;
+  const auto ended =
+      std::find_if(lists.begin(), lists.end(), [&](const KnownLists& one) { return one.consumer == consumer; });
+  if (ended == lists.end()) return;
+  const std::shared_ptr<const Notification> providers = std::move(Providers(*ended));
+  lists.erase(ended);
+  const auto has_none = [](KnownLists& one) { return AreNone(Providers(one)); };
+  const auto keeps = [](const KnownLists& one) { return one.keeps_providers; };
+  if (!AreNone(providers) && std::all_of(lists.begin(), lists.end(), has_none)) {
+    const auto heir = std::find_if(lists.begin(), lists.end(), keeps);
+    if (heir != lists.end()) Providers(*heir) = providers;
+  }
+  Changed();
 }
 
 void ListCache::Changed() {

@@ -36,9 +36,11 @@ class ListCache {
   // What is known for `consumer`. Parses: linear in the service's urls.
   CachedLists Find(const Url& consumer);
 
-  // `known.consumer` was told these lists. Repetition costs nothing.
+  // `known.consumer` was told these lists. Repetition costs nothing. Who has `keeps_providers` goes on with its last
+  // providers when the registry says "none", and so does the file: a restart during a protection loses nothing.
   void Learn(KnownLists known);
-  // The subscription ended. Its lists stay when they are the only ones of their service.
+  // The subscription ended. Its lists stay when they are the only ones of their service; its providers also when
+  // those who stay have none and keep theirs.
   void Forget(const Url& consumer);
 
   // Writes what is not written yet, then calls `done`, whether that went well or not. The registry lives

@@ -68,7 +68,7 @@ bool Subscription::uses_cached() const {
 }
 
 KnownLists Subscription::known() const {
-  KnownLists known{consumer_, {}};
+  KnownLists known{consumer_, {}, false};
   for (std::size_t i = 0; i < slices_.size(); ++i) known.lists[i] = slices_[i].known;
   return known;
 }

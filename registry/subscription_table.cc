@@ -21,6 +21,14 @@ Url ForService(const Url& consumer, const std::string& service, UrlPool& pool) {
   return Url::Of(std::move(parts), pool);
 }
 
+// For how long is each directory's to know. Nothing tells a protection that is over from one that is not, and a list
+// of the file only counts until the registry answers.
+bool Protects(const Url& consumer, const RegistryCallOptions& call) {
+  if (!consumer.BoolParam(names::kEnableEmptyProtection, call.empty_protection)) return false;
+  const std::int64_t ms = consumer.IntParam(names::kProtectMaxAge, call.protect_max_age.count());
+  return ms < 0 ? call.protect_max_age.count() > 0 : ms > 0;
+}
+
 }  // namespace
 
 SubscriptionTable::Heard::Heard(WatchTable& watches, const std::string& service, const Url& consumer,
@@ -46,8 +54,9 @@ void SubscriptionTable::Subscribe(const Url& consumer, const RegistryCallOptions
   }
   std::unique_ptr<Interest>& place = interests_[consumer];
   const bool fresh = place == nullptr;
-  if (fresh) place = std::make_unique<Interest>(Interest{consumer, service == kAllServices, {}, {}});
+  if (fresh) place = std::make_unique<Interest>(Interest{consumer, service == kAllServices, false, {}, {}});
   Interest& interest = *place;
+  interest.protects = interest.protects || Protects(consumer, call);
   const auto same = std::find_if(interest.listeners.begin(), interest.listeners.end(),
                                  [&host](const auto& one) { return one->host == host; });
   if (same != interest.listeners.end()) {
@@ -320,7 +329,10 @@ void SubscriptionTable::OnCacheLoaded() {
 void SubscriptionTable::Remember(const Heard& heard) {
   KnownLists known = heard.subscription.known();
   const auto told = [](const auto& list) { return list != nullptr && !list->cached; };
-  if (std::any_of(known.lists.begin(), known.lists.end(), told)) env_.cache->Learn(std::move(known));
+  if (!std::any_of(known.lists.begin(), known.lists.end(), told)) return;
+  const auto interest = interests_.find(known.consumer);
+  known.keeps_providers = interest != interests_.end() && interest->second->protects;
+  env_.cache->Learn(std::move(known));
 }
 
 std::size_t SubscriptionTable::cached() const {

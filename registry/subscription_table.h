@@ -89,6 +89,7 @@ class SubscriptionTable {
   struct Interest {
     Url consumer;
     bool all_services = false;
+    bool protects = false;  // a caller goes on with its last providers when there are none any more
     std::vector<std::shared_ptr<Listener>> listeners;
     std::map<std::string, std::shared_ptr<Heard>> services;
   };

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fairlead/tests/registry/registry_fixture.h"
@@ -16,6 +17,7 @@ namespace fairlead {
 namespace {
 
 using std::chrono::milliseconds;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -201,6 +203,75 @@ TEST_F(ListCacheTest, AMissingPathIsNotTakenForEmptyAtOnce) {
   EXPECT_THAT(listener->lines, IsEmpty());
   Advance(milliseconds(1));
   EXPECT_THAT(listener->lines, ElementsAre("a.B/providers empty"));
+}
+
+TEST_F(ListCacheTest, ProvidersThatGoStayInItWhileTheyAreProtected) {
+  const auto rest = [&](const std::string& registry, const std::string& consumer) {
+    Open(Registry(registry));
+    Subscribe(kConsumer + consumer);
+    PushAll({kFirst, kSecond});
+    Advance(milliseconds(500));
+    Push(kService, Category::kProviders, {kFirst});
+    Advance(milliseconds(500));
+    PushAll({});
+    Advance(milliseconds(500));
+    const std::string text = FileText(name_);
+    Close();
+    EXPECT_EQ(FileText(name_).find("10.0.0.1") == std::string::npos, text.find("10.0.0.1") == std::string::npos);
+    return text;
+  };
+  for (const auto& [registry, consumer] : std::vector<std::pair<std::string, std::string>>{
+           {"", ""}, {"&enable-empty-protection=false", "&enable-empty-protection=true"}}) {
+    const std::string text = rest(registry, consumer);
+    EXPECT_THAT(text, HasSubstr("10.0.0.1")) << registry;
+    EXPECT_THAT(text, Not(HasSubstr("10.0.0.2"))) << "the last list, not all that ever were";
+    EXPECT_THAT(text, Not(HasSubstr("category\\=providers")));
+  }
+  for (const auto& [registry, consumer] : std::vector<std::pair<std::string, std::string>>{
+           {"&enable-empty-protection=false", ""}, {"&protect-max-age=0", ""}, {"", "&enable-empty-protection=false"}}) {
+    EXPECT_THAT(rest(registry, consumer), Not(HasSubstr("10.0.0.1"))) << registry << consumer;
+  }
+}
+
+TEST_F(ListCacheTest, ProvidersOfAFormerLifeStayWhenTheRegistrysFirstWordIsNone) {
+  Live({kFirst});
+  // The registry says it before the file is read.
+  backend_ = std::make_shared<FakeBackend::State>(executor_);
+  registry_ = FailbackRegistry::Create(U(Registry()), std::make_unique<FakeBackend>(backend_), Context());
+  backend_->Tell(Session::kConnected);
+  const auto first = std::make_shared<RecordingListener>();
+  registry_->Subscribe(U(kConsumer), first, nullptr);
+  for (const Category category : {Category::kProviders, Category::kConfigurators, Category::kRouters}) {
+    backend_->Push({kService, category}, {1, {}, false, {}});
+  }
+  Advance(milliseconds(500));
+  EXPECT_THAT(first->lines, Contains("a.B/providers empty"));
+  Close();
+  EXPECT_THAT(FileText(name_), HasSubstr("10.0.0.1"));
+  // After it is read.
+  Live({});
+  EXPECT_THAT(FileText(name_), HasSubstr("10.0.0.1"));
+  // From the file, then none.
+  Dead();
+  Subscribe();
+  Advance(milliseconds(2000));
+  backend_->Tell(Session::kConnected);
+  PushAll({});
+  Close();
+  EXPECT_THAT(FileText(name_), HasSubstr("10.0.0.1"));
+  Live({kSecond});
+  EXPECT_THAT(FileText(name_), Not(HasSubstr("10.0.0.1")));
+}
+
+TEST_F(ListCacheTest, ProvidersThatAreKeptOutliveTheSubscriptionThatHadThem) {
+  Open(Registry());
+  const auto a = Subscribe();
+  PushAll({kFirst});
+  PushAll({});
+  Subscribe(std::string(kConsumer) + "&timestamp=7");
+  registry_->Unsubscribe(U(kConsumer), a);
+  Close();
+  EXPECT_THAT(FileText(name_), HasSubstr("10.0.0.1"));
 }
 
 TEST_F(ListCacheTest, ALateListenerHearsTheSame) {
