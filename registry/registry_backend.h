@@ -23,7 +23,7 @@ namespace fairlead {
 struct ChildrenAnswer {
   std::uint64_t generation = 0;  // of the session that read it; a later session has a larger one
   absl::Status status;           // not OK: nothing is known; a watch keeps trying and another answer follows
-  bool missing = false;          // the path does not exist
+  bool missing = false;          // the path does not exist, or is new: it never had a child
   std::vector<std::string> children;
 };
 using Children = absl::AnyInvocable<void(ChildrenAnswer)>;

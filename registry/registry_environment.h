@@ -91,9 +91,9 @@ struct RegistryEnvironment {
 
   void SaysCacheIsUsed(std::string_view service, std::string_view origin) {
     context.log->Warn("FL-1-10", service,
-                      absl::StrCat("registry ", options.address, " has not answered",
+                      absl::StrCat("registry ", options.address, " has told no list yet",
                                    last_error.ok() ? "" : absl::StrCat(" (", last_error.ToString(), ")"),
-                                   "; until it does, the lists in ", ToAbsl(origin), " are used"));
+                                   "; until then, the lists in ", ToAbsl(origin), " are used"));
   }
 
  private:

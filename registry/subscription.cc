@@ -14,7 +14,7 @@ Subscription::Subscription(WatchTable& watches, std::string service, Url consume
       versions_(versions) {}
 
 void Subscription::Start(absl::AnyInvocable<void()> on_news, absl::AnyInvocable<void()> on_unreadable,
-                         absl::AnyInvocable<void(Category)> on_no_answer) {
+                         absl::AnyInvocable<void(Category, NoAnswer)> on_no_answer) {
   watching_ = true;
   for (const Category category : categories_) {
     const WatchedList& list = watches_.Acquire({service_, category}, *this);

@@ -41,9 +41,11 @@ class Subscription final : public ListWatcher {
                std::uint64_t& versions);
 
   // Begins to watch. `on_news` is called, never from within Start, after a slice changed, `on_unreadable` after
-  // the children that cannot be read became others, `on_no_answer` when a category without an answer could not be read.
+  // the children that cannot be read became others, `on_no_answer` when a category without an answer could not be read,
+  // or is missing.
+  enum class NoAnswer : std::uint8_t { kFailed, kMissing };
   void Start(absl::AnyInvocable<void()> on_news, absl::AnyInvocable<void()> on_unreadable,
-             absl::AnyInvocable<void(Category)> on_no_answer);
+             absl::AnyInvocable<void(Category, NoAnswer)> on_no_answer);
   // Ends the watches; the slices stay. Called before destruction, unless the whole registry goes.
   void Stop();
   // Categories without an answer say what `cached` says of them until they have one; `only` one of them, if given. When
@@ -67,7 +69,8 @@ class Subscription final : public ListWatcher {
   enum Child : std::uint8_t { kMatches = 1, kCounts = 2 };  // kCounts: matches and is not shadowed
 
   void OnList(const WatchedList& list, ListChange change) override;
-  void OnNoAnswer(Category category) override { on_no_answer_(category); }
+  void OnNoAnswer(Category category) override { on_no_answer_(category, NoAnswer::kFailed); }
+  void OnFirstMissing(Category category) override { on_no_answer_(category, NoAnswer::kMissing); }
   // True when the children that count changed.
   bool Rematch(const WatchedList& list, Slice& slice, bool from_scratch) const;
   void Publish(const WatchedList& list, Slice& slice, bool children_changed);
@@ -79,7 +82,7 @@ class Subscription final : public ListWatcher {
   std::uint64_t& versions_;
   std::array<Slice, kCategoryCount> slices_;
   absl::AnyInvocable<void()> on_news_, on_unreadable_;
-  absl::AnyInvocable<void(Category)> on_no_answer_;
+  absl::AnyInvocable<void(Category, NoAnswer)> on_no_answer_;
   bool watching_ = false;
 };
 

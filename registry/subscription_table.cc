@@ -168,9 +168,10 @@ void SubscriptionTable::AddService(Interest& interest, const std::string& servic
         if (changed == nullptr) return;
         for (const std::shared_ptr<Slot>& slot : changed->slots) TellOfRegistry(slot->listener);
       },
-      [this, cached, weak = std::weak_ptr(heard)](Category category) {
+      [this, cached, weak = std::weak_ptr(heard)](Category category, Subscription::NoAnswer why) {
         const auto waiting = weak.lock();
-        if (waiting != nullptr && cached) UseCache(*waiting, category);
+        if (waiting == nullptr || !cached) return;
+        if (why == Subscription::NoAnswer::kFailed || CacheHasList(*waiting, category)) UseCache(*waiting, category);
       });
   if (cached && heard->subscription.awaits_any()) {
     heard->patience = env_.After(env_.options.file_wait, [this, weak = std::weak_ptr(heard)] {
@@ -317,12 +318,20 @@ void SubscriptionTable::UseCache(Heard& heard, std::optional<Category> only) {
   env_.SaysCacheIsUsed(heard.subscription.consumer().ServiceKey(), env_.cache->origin());
 }
 
+bool SubscriptionTable::CacheHasList(const Heard& heard, Category category) const {
+  if (!env_.cache->loaded()) return false;
+  const CachedLists cached = env_.cache->Find(heard.subscription.consumer());
+  const std::optional<CachedList>& list = cached.lists[static_cast<std::size_t>(category)];
+  return list && list->kind == ListKind::kList;
+}
+
 void SubscriptionTable::OnCacheLoaded() {
   for (const auto& [consumer, interest] : interests_) {
     for (const auto& [name, heard] : interest->services) {
       if (std::exchange(heard->wants_cache, false)) UseCache(*heard, std::nullopt);
     }
   }
+  watches_.OnCacheLoaded();
 }
 
 // Lists that came out of the cache are no news to it.

@@ -104,6 +104,7 @@ class SubscriptionTable {
   void RetryLater(const std::shared_ptr<Heard>& heard, const std::shared_ptr<Slot>& slot);
   void OneHeard(const std::shared_ptr<Listener>& listener);
   void TellOfRegistry(const std::shared_ptr<Listener>& listener);
+  bool CacheHasList(const Heard& heard, Category category) const;
   void UseCache(Heard& heard, std::optional<Category> only);
   void Remember(const Heard& heard);
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/registry/list_cache.h"
 
 namespace fairlead::internal {
 namespace {
@@ -54,6 +55,14 @@ void WatchTable::Release(const RegistryKey& key, ListWatcher& watcher) {
 
 void WatchTable::Expect(const RegistryKey& key) {
   if (const auto at = watches_.find(key); at != watches_.end()) at->second.list.expected = true;
+}
+
+void WatchTable::OnCacheLoaded() {
+  for (auto& [key, watch] : watches_) {
+    if (!std::exchange(watch.awaits_cache, false)) continue;
+    OnMissing(watch);
+    if (watch.list.answered) watch.stale_since.reset();
+  }
 }
 
 void WatchTable::Outdate(Clock::SteadyTime since) {
@@ -113,6 +122,7 @@ bool WatchTable::Accept(Watch& watch, const ChildrenAnswer& answer) {
 bool WatchTable::OnChildren(Watch& watch, const std::vector<std::string>& children) {
   WatchedList& list = watch.list;
   watch.missing = false;
+  watch.awaits_cache = false;
   watch.grace.Cancel();
   unreadable_ -= list.children.unreadable().size();
   const bool changed = list.children.Update(children);
@@ -129,6 +139,11 @@ bool WatchTable::OnChildren(Watch& watch, const std::vector<std::string>& childr
 
 bool WatchTable::OnMissing(Watch& watch) {
   WatchedList& list = watch.list;
+  if (!list.answered && !list.expected) {
+    for (ListWatcher* watcher : watch.watchers) watcher->OnFirstMissing(list.key.category);
+    watch.awaits_cache = !list.expected && env_.cache != nullptr && !env_.cache->loaded();
+    if (watch.awaits_cache) return false;
+  }
   // Nothing was there before: nothing is lost by saying "none", and who waits for a first answer has it.
   if (list.answered ? list.children.empty() : !list.expected) return OnChildren(watch, {});
   if (watch.missing) return false;
@@ -146,7 +161,8 @@ bool WatchTable::OnMissing(Watch& watch) {
 void WatchTable::EndGrace(Watch& watch) {
   env_.context.log->Warn(
       "FL-1-4", PathName(watch.list.key),
-      absl::StrCat("the path is missing for ", env_.options.missing_grace.count(), " ms: taken for empty"));
+      absl::StrCat("the path is missing, or new and without a child, for ",
+                   env_.options.missing_grace.count(), " ms: taken for empty"));
   OnChildren(watch, {});
   watch.stale_since.reset();
 }
@@ -157,6 +173,7 @@ bool WatchTable::OnFailure(Watch& watch, const absl::Status& status) {
   env_.context.log->Warn("FL-1-1", PathName(watch.list.key),
                          absl::StrCat("reading failed: ", status.ToString()));
   watch.missing = false;
+  watch.awaits_cache = false;
   watch.grace.Cancel();
   // Without an earlier answer there is nothing to call unknown.
   if (!watch.list.answered) {

@@ -41,6 +41,8 @@ class ListWatcher {
   virtual void OnList(const WatchedList& list, ListChange change) = 0;
   // The list could not be read, and never was.
   virtual void OnNoAnswer(Category category) = 0;
+  // The path is missing, at its first answer. Who knows of children from an earlier life says so with Expect.
+  virtual void OnFirstMissing(Category category) = 0;
 };
 
 // The watches of a registry, one for each path that anybody wants. Judges the backend's answers: drops those
@@ -54,6 +56,8 @@ class WatchTable {
   void Release(const RegistryKey& key, ListWatcher& watcher);
   // Children were here before the first answer: should that be that the path is missing, it may come back.
   void Expect(const RegistryKey& key);
+  // Lists that were missing at their first answer, while it was not known yet whether there were children before.
+  void OnCacheLoaded();
   // Until it is answered again, every list may be other than the registry's, `since` then.
   void Outdate(Clock::SteadyTime since);
   void Destroy();
@@ -75,6 +79,7 @@ class WatchTable {
     WatchedList list;
     std::vector<ListWatcher*> watchers;
     bool missing = false;  // and in its grace
+    bool awaits_cache = false;
     Timer grace;
     absl::Status failure;  // of the last answer
     std::optional<Clock::SteadyTime> stale_since;

@@ -77,7 +77,7 @@ void ZkBackend::Read(std::string_view service, Category category, fairlead::Chil
   if (RefusesInChild(tell)) return;
   const std::string path = ListPath(service, category);
   session_->Children(path, false, [path, tell = std::move(tell)](ZkReply reply) mutable {
-    if (reply.code == ZkCode::kNoNode) return tell({.missing = true});
+    if (reply.code == ZkCode::kNoNode || reply.never_had_children) return tell({.missing = true});
     tell({.status = ZkStatus(reply, absl::StrCat("reading ", path)), .names = std::move(reply.names)});
   });
 }

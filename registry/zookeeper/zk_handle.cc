@@ -149,9 +149,11 @@ struct ZkHandle::Calls {
     if (rc == ZOK && stat != nullptr) reply.owner = stat->ephemeralOwner;
     Deliver(rc, std::move(reply), data);
   }
-  static void OnNames(int rc, const String_vector* names, const void* data) {
+  static void OnNames(int rc, const String_vector* names, const Stat* stat, const void* data) {
     ZkReply reply;
     if (rc == ZOK && names != nullptr) reply.names.assign(names->data, names->data + names->count);
+    // The version of its children grows with each that comes or goes.
+    reply.never_had_children = rc == ZOK && stat != nullptr && stat->numChildren == 0 && stat->cversion == 0;
     Deliver(rc, std::move(reply), data);
   }
   static void OnData(int rc, const char* value, int size, const Stat*, const void* data) {
@@ -275,8 +277,8 @@ int ZkHandle::Exists(const std::string& path, bool watch, std::uint64_t request)
 }
 
 int ZkHandle::Children(const std::string& path, bool watch, std::uint64_t request) {
-  return Sent(zoo_awget_children(handle_, path.c_str(), watch ? Calls::OnPath : nullptr, this, Calls::OnNames,
-                                 &NewTag(request)),
+  return Sent(zoo_awget_children2(handle_, path.c_str(), watch ? Calls::OnPath : nullptr, this, Calls::OnNames,
+                                  &NewTag(request)),
               request);
 }
 

@@ -53,6 +53,7 @@ struct ZkReply {
   ZkCode code = ZkCode::kOk;
   int number = 0;                     // the library's own code, for texts
   std::vector<std::string> names{};   // Children
+  bool never_had_children = false;    // Children: there are none, and never were any
   std::optional<std::string> data{};  // Data; nullopt: the node holds none
   std::int64_t owner = 0;             // Exists: the session of an ephemeral node, else 0
   std::size_t limit = 0;              // kBadArgument: the bytes that the request has more than

@@ -111,7 +111,7 @@ void ZkWatches::OnRead(const EntryPtr& entry, ZkReply reply) {
       entry->existed = true;
       entry->backoff.Reset();
       EndRead(*entry);
-      return entry->told({.names = std::move(reply.names), .data = std::move(reply.data)});
+      return entry->told({.missing = reply.never_had_children, .names = std::move(reply.names), .data = std::move(reply.data)});
     case ZkCode::kNoNode:
       if (entry->create_missing && !entry->existed) return CreateMissing(entry);
       return AwaitCreation(entry);

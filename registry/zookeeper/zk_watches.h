@@ -35,6 +35,8 @@ class ZkWatches {
 
   struct Found {
     absl::Status status{};  // not OK: nothing is known; tried again with back-off
+    // The path is not there; of children also: it is, but never had any. Whoever came first to a tree that was wiped,
+    // mostly another consumer, created it, and that is no word about providers.
     bool missing = false;
     std::vector<std::string> names{};
     std::optional<std::string> data{};

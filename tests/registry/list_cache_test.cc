@@ -205,6 +205,51 @@ TEST_F(ListCacheTest, AMissingPathIsNotTakenForEmptyAtOnce) {
   EXPECT_THAT(listener->lines, ElementsAre("a.B/providers empty"));
 }
 
+TEST_F(ListCacheTest, APathThatIsMissingAtTheFirstAnswerIsUnknownWhenItHadChildren) {
+  Live({kFirst});
+  for (const bool loaded : {true, false}) {
+    backend_ = std::make_shared<FakeBackend::State>(executor_);
+    registry_ = FailbackRegistry::Create(U(Registry()), std::make_unique<FakeBackend>(backend_), Context());
+    if (loaded) Run();
+    backend_->Tell(Session::kConnected);
+    const auto listener = std::make_shared<RecordingListener>();
+    done_.reset();
+    registry_->Subscribe(U(kConsumer), listener, [this](absl::Status status) { done_ = std::move(status); });
+    for (const Category category : {Category::kProviders, Category::kConfigurators, Category::kRouters}) {
+      backend_->Push({kService, category}, {1, {}, true, {}});
+    }
+    Run();
+    EXPECT_THAT(listener->Take(), Contains("a.B/providers list 10.0.0.1:1")) << loaded;
+    EXPECT_TRUE(done_ && done_->ok());
+    EXPECT_GT(log_.Count("FL-1-10"), 0u);
+    EXPECT_EQ(registry_->status().cached, 1u);
+    PushMissing(kService, Category::kProviders);
+    Advance(milliseconds(29999));
+    EXPECT_THAT(listener->lines, Not(Contains("a.B/providers empty")));
+    Advance(milliseconds(1));
+    EXPECT_THAT(listener->lines, Contains("a.B/providers empty"));
+    EXPECT_EQ(registry_->status().stale_for.count(), 0);
+    Close();
+    EXPECT_THAT(FileText(name_), HasSubstr("10.0.0.1"));
+  }
+}
+
+TEST_F(ListCacheTest, APathThatIsMissingAtTheFirstAnswerIsEmptyWhenItHadNoChildren) {
+  for (const char* service : {"a.B", "a.X"}) {
+    Live({});
+    backend_ = std::make_shared<FakeBackend::State>(executor_);
+    registry_ = FailbackRegistry::Create(U(Registry()), std::make_unique<FakeBackend>(backend_), Context());
+    backend_->Tell(Session::kConnected);
+    const auto listener = std::make_shared<RecordingListener>();
+    registry_->Subscribe(U(std::string("consumer://10.0.0.9/") + service), listener, nullptr);
+    backend_->Push({service, Category::kProviders}, {1, {}, true, {}});
+    Run();
+    EXPECT_THAT(listener->lines, Contains(std::string(service) + "/providers empty"));
+    EXPECT_EQ(log_.Count("FL-1-10"), 0u) << service;
+    Close();
+  }
+}
+
 TEST_F(ListCacheTest, ProvidersThatGoStayInItWhileTheyAreProtected) {
   const auto rest = [&](const std::string& registry, const std::string& consumer) {
     Open(Registry(registry));

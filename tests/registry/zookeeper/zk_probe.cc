@@ -203,7 +203,8 @@ bool ZkProbe::Await(const std::function<bool()>& condition) {
 bool ZkProbe::AwaitList(const std::string& service, Category category, const List& expected) {
   return Await([&] {
     const auto& told = lists_[Key(service, category)];
-    return !told.empty() && told.back().status.ok() && !told.back().missing &&
+    // A path that never had a child is "missing".
+    return !told.empty() && told.back().status.ok() && (expected.empty() || !told.back().missing) &&
            told.back().children == expected;
   });
 }

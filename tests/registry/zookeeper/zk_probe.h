@@ -63,7 +63,7 @@ class ZkProbe {
                                                                      const std::string& key);
   std::vector<Session> sessions();
 
-  // Wait, for 30 s at most, and say whether it came true.
+  // Wait, for 30 s at most, and say whether it came true. No children are expected of a missing path too.
   bool AwaitList(const std::string& service, Category category, const List& expected);
   bool AwaitFailure(const std::string& service, Category category, absl::StatusCode code);
   bool AwaitMissing(const std::string& service, Category category);

@@ -59,7 +59,22 @@ TEST_F(ZkWatchesTest, ListNowAndAfterEachChange) {
   ASSERT_TRUE(probe.AwaitList("a.B", kProviders, {}));
 }
 
-TEST_F(ZkWatchesTest, MissingPathIsCreatedAndEmpty) {
+// "Empty" is only said of a path that had a child: one that was created by consumers says nothing of providers.
+TEST_F(ZkWatchesTest, APathThatNeverHadAChildCountsAsMissingWhoeverMadeIt) {
+  client_.Create(root() + "/a.B/providers");
+  ZkProbe probe(address_, parameters());
+  probe.Watch("a.B", kProviders);
+  ASSERT_TRUE(probe.AwaitMissing("a.B", kProviders));
+  EXPECT_TRUE(probe.Read("a.B", kProviders).missing);
+  Add("p1");
+  ASSERT_TRUE(probe.AwaitList("a.B", kProviders, {"p1"}));
+  Drop("p1");
+  ASSERT_TRUE(probe.AwaitList("a.B", kProviders, {}));
+  EXPECT_FALSE(probe.Told("a.B", kProviders).back().missing);
+  EXPECT_FALSE(probe.Read("a.B", kProviders).missing);
+}
+
+TEST_F(ZkWatchesTest, MissingPathIsCreated) {
   ZkProbe probe(address_, parameters());
   probe.Watch("a.B$C", kProviders);
   probe.Watch("a.B$C", kRouters);
