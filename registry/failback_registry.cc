@@ -248,7 +248,7 @@ RegistryStatus FailbackRegistry::Core::status() const {
           .state = state(),
           .stale_for = StaleFor(),
           .retries_pending = RetriesPending(),
-          .last_error = env_.last_error,
+          .last_error = env_.failures.latest(),
           .registered = registrations_.registered(),
           .unacknowledged = registrations_.unacknowledged(),
           .subscriptions = subscriptions_.size(),
@@ -278,7 +278,9 @@ std::string FailbackRegistry::Core::Describe() const {
   if (const std::size_t cached = subscriptions_.cached(); cached > 0) {
     absl::StrAppend(&text, ", ", cached, " served from ", cache_->origin());
   }
-  if (!env_.last_error.ok()) absl::StrAppend(&text, ", last error: ", env_.last_error.ToString());
+  if (const absl::Status last = env_.failures.latest(); !last.ok()) {
+    absl::StrAppend(&text, ", last error: ", last.ToString());
+  }
   return text;
 }
 

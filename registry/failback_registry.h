@@ -45,7 +45,7 @@ struct RegistryStatus {
   // for each; else since the link was lost, or the first list could not be read or was asked for.
   std::chrono::nanoseconds stale_for{0};
   std::size_t retries_pending = 0;      // operations, reads and notifications that failed and wait for their next try
-  absl::Status last_error;              // of the backend; OK when there was none, or what was unreadable is read again
+  absl::Status last_error;              // the latest of the reads and writes that fail now; OK: none does
   std::size_t registered = 0;           // urls that are to be in the registry
   std::size_t unacknowledged = 0;       // operations that the registry has not confirmed
   std::size_t subscriptions = 0;        // different consumer urls

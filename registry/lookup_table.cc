@@ -71,7 +71,6 @@ void LookupTable::Ask(std::uint64_t id, Look& look) {
 
 void LookupTable::OnAnswer(std::uint64_t id, Look& look, Category category, const ChildrenAnswer& answer) {
   if (!answer.status.ok()) {
-    env_.Failed(answer.status);
     if (UseCache(id, look)) return;
     return End(id,
                absl::UnavailableError(absl::StrCat("registry ", env_.options.address, " could not look up ",

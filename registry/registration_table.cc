@@ -92,7 +92,7 @@ RegistrationTable::EntryId RegistrationTable::IdOf(const Url& url, RegistryKey k
   const auto [at, added] = ids_.try_emplace(url, 0);
   if (!added) return at->second;
   at->second = ++last_id_;
-  entries_.try_emplace(at->second, url, std::move(key), env_.options);
+  entries_.try_emplace(at->second, url, std::move(key), env_);
   return at->second;
 }
 
@@ -129,6 +129,7 @@ void RegistrationTable::Step(EntryId id) {
   Entry* const entry = Find(id);
   if (entry == nullptr || entry->operation != 0) return;
   if (Settled(*entry)) {
+    entry->failure.Mend();
     TellWaiters(*entry, absl::OkStatus());
     if (!entry->wanted) {
       ids_.erase(entry->url);
@@ -187,11 +188,12 @@ void RegistrationTable::OnPut(EntryId id, const std::string& text, bool stood_be
   EndOperation(entry);
   if (status.ok()) {
     entry.acknowledged = text;
+    entry.failure.Mend();
     entry.retry.Reset();
     if (entry.wanted == text) TellWaiters(entry, absl::OkStatus());
     return Step(id);
   }
-  env_.Failed(status);
+  entry.failure.Fail(status);
   env_.context.log->Warn("FL-1-1", entry.url.ToString(),
                          absl::StrCat("registering failed: ", status.ToString()));
   if (!stood_before && Refused(status)) {
@@ -231,10 +233,11 @@ void RegistrationTable::OnRemoved(EntryId id, const std::string& text, const abs
   EndOperation(entry);
   if (status.ok()) {
     std::erase_if(entry.stored, [&text](const Stored& one) { return one.text == text; });
+    entry.failure.Mend();
     entry.retry.Reset();
     return Step(id);
   }
-  env_.Failed(status);
+  entry.failure.Fail(status);
   env_.context.log->Warn("FL-1-1", entry.url.ToString(),
                          absl::StrCat("unregistering failed: ", status.ToString()));
   if (!entry.wanted) {

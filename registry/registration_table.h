@@ -65,8 +65,12 @@ class RegistrationTable {
     Timer deadline;
   };
   struct Entry {
-    Entry(const Url& wished, RegistryKey place, const RegistryOptions& options)
-        : url(wished), key(std::move(place)), dynamic(wished.BoolParam("dynamic", true)), retry(wished, options) {}
+    Entry(const Url& wished, RegistryKey place, RegistryEnvironment& env)
+        : url(wished),
+          key(std::move(place)),
+          dynamic(wished.BoolParam("dynamic", true)),
+          retry(wished, env.options),
+          failure(env.failures) {}
 
     Url url;
     RegistryKey key;
@@ -79,6 +83,7 @@ class RegistrationTable {
     std::uint64_t operation = 0;  // the one under way; 0 = none
     bool queued = false;          // in queue_
     OperationRetry retry;
+    FailureList::Item failure;  // of the last operation, while the entry is not settled
   };
 
   Entry* Find(EntryId id);

@@ -14,6 +14,7 @@
 #include "fairlead/base/random.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/registry/failback_registry.h"
+#include "fairlead/registry/failure_list.h"
 #include "fairlead/registry/registry_backend.h"
 #include "fairlead/registry/registry_options.h"
 
@@ -33,7 +34,7 @@ struct RegistryEnvironment {
   RegistryState state = RegistryState::kConnecting;  // of the session
   Clock::SteadyTime link_lost_at{};                  // while not connected
   bool destroyed = false;
-  absl::Status last_error;
+  FailureList failures;  // of reads and writes of the backend
   RegistryStatus::Counters counters;
 
   Clock::SteadyTime Now() const { return context.clock->SteadyNow(); }
@@ -75,14 +76,9 @@ struct RegistryEnvironment {
     });
   }
 
-  void Failed(const absl::Status& status) { last_error = status; }
-  // What could not be read with `failure` has been read; another one's later failure stays.
-  void Mended(const absl::Status& failure) {
-    if (last_error == failure) last_error = absl::OkStatus();
-  }
-
   // "memory://h did not answer within 5000 ms (last error: ...)": what a caller with check=true is told.
   absl::Status NoAnswer(std::string_view about, std::chrono::milliseconds timeout) const {
+    const absl::Status last_error = failures.latest();
     return absl::UnavailableError(absl::StrCat(
         "registry ", options.address, " did not answer within ", timeout.count(), " ms about ",
         ToAbsl(about), last_error.ok() ? "" : absl::StrCat("; last error: ", last_error.ToString()),
@@ -90,6 +86,7 @@ struct RegistryEnvironment {
   }
 
   void SaysCacheIsUsed(std::string_view service, std::string_view origin) {
+    const absl::Status last_error = failures.latest();
     context.log->Warn("FL-1-10", service,
                       absl::StrCat("registry ", options.address, " has told no list yet",
                                    last_error.ok() ? "" : absl::StrCat(" (", last_error.ToString(), ")"),

@@ -127,7 +127,7 @@ void SubscriptionTable::EndInterestIfUnheard(const Url& consumer) {
   std::erase(all_services_, ending.get());
   if (!all_services_.empty()) return;
   names_.reset();
-  names_failure_ = absl::OkStatus();
+  names_failure_.Mend();
   env_.backend->UnwatchServices();
 }
 
@@ -282,13 +282,12 @@ void SubscriptionTable::TellOfRegistry(const std::shared_ptr<Listener>& listener
 void SubscriptionTable::OnNames(const absl::StatusOr<std::vector<std::string>>& names) {
   if (all_services_.empty()) return;
   if (!names.ok()) {
-    env_.Failed(names.status());
-    names_failure_ = names.status();
+    names_failure_.Fail(names.status());
     env_.context.log->Warn("FL-1-1", env_.options.address,
                            absl::StrCat("reading the services failed: ", names.status().ToString()));
     return;
   }
-  env_.Mended(std::exchange(names_failure_, absl::OkStatus()));
+  names_failure_.Mend();
   const bool first = !names_.has_value();
   names_.emplace(names->begin(), names->end());
   for (Interest* interest : all_services_) {
@@ -353,7 +352,7 @@ std::size_t SubscriptionTable::cached() const {
 }
 
 std::size_t SubscriptionTable::retries_pending() const {
-  std::size_t pending = watches_.failing() + (names_failure_.ok() ? 0 : 1);
+  std::size_t pending = watches_.failing() + (names_failure_.failing() ? 1 : 0);
   for (const auto& [consumer, interest] : interests_) {
     for (const auto& [name, heard] : interest->services) {
       pending += static_cast<std::size_t>(std::count_if(heard->slots.begin(), heard->slots.end(), [](const auto& slot) {
@@ -375,6 +374,7 @@ void SubscriptionTable::Destroy() {
   if (!all_services_.empty()) env_.backend->UnwatchServices();
   all_services_.clear();
   names_.reset();
+  names_failure_.Mend();
   interests_.clear();
   watches_.Destroy();
 }

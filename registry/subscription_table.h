@@ -121,7 +121,7 @@ class SubscriptionTable {
   std::vector<Interest*> all_services_;  // those with interface `*`
   // Of all services, while somebody wants them and they are known.
   std::optional<std::set<std::string>> names_;
-  absl::Status names_failure_;  // of the last answer
+  FailureList::Item names_failure_{env_.failures};  // of the last answer
 };
 
 }  // namespace fairlead::internal

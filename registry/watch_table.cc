@@ -30,7 +30,7 @@ const WatchedList& WatchTable::Acquire(const RegistryKey& key, ListWatcher& watc
   }
   const std::uint64_t id = ++last_id_;
   Watch& watch = watches_
-                     .try_emplace(key, id,
+                     .try_emplace(key, id, env_.failures,
                                   WatchedList(key, *env_.context.pool, env_.context.seed,
                                               UrlMark(key.category, env_.backend->ChildrenAreEncoded())))
                      .first->second;
@@ -81,7 +81,7 @@ std::optional<Clock::SteadyTime> WatchTable::stale_since() const {
 
 std::size_t WatchTable::failing() const {
   return static_cast<std::size_t>(
-      std::count_if(watches_.begin(), watches_.end(), [](const auto& one) { return !one.second.failure.ok(); }));
+      std::count_if(watches_.begin(), watches_.end(), [](const auto& one) { return one.second.failure.failing(); }));
 }
 
 void WatchTable::Destroy() {
@@ -113,7 +113,7 @@ bool WatchTable::OnAnswer(Watch& watch, const ChildrenAnswer& answer) {
 
 bool WatchTable::Accept(Watch& watch, const ChildrenAnswer& answer) {
   if (!answer.status.ok()) return OnFailure(watch, answer.status);
-  env_.Mended(std::exchange(watch.failure, absl::OkStatus()));
+  watch.failure.Mend();
   const bool changed = answer.missing ? OnMissing(watch) : OnChildren(watch, answer.children);
   if (!changed) ++env_.counters.unchanged;
   return changed;
@@ -168,8 +168,7 @@ void WatchTable::EndGrace(Watch& watch) {
 }
 
 bool WatchTable::OnFailure(Watch& watch, const absl::Status& status) {
-  env_.Failed(status);
-  watch.failure = status;
+  watch.failure.Fail(status);
   env_.context.log->Warn("FL-1-1", PathName(watch.list.key),
                          absl::StrCat("reading failed: ", status.ToString()));
   watch.missing = false;

@@ -74,14 +74,15 @@ class WatchTable {
 
  private:
   struct Watch {
-    Watch(std::uint64_t number, WatchedList start) : id(number), list(std::move(start)) {}
+    Watch(std::uint64_t number, FailureList& failures, WatchedList start)
+        : id(number), list(std::move(start)), failure(failures) {}
     const std::uint64_t id;
     WatchedList list;
     std::vector<ListWatcher*> watchers;
     bool missing = false;  // and in its grace
     bool awaits_cache = false;
     Timer grace;
-    absl::Status failure;  // of the last answer
+    FailureList::Item failure;  // of the last answer
     std::optional<Clock::SteadyTime> stale_since;
   };
 

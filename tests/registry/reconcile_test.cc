@@ -65,8 +65,44 @@ TEST_F(ReconcileTest, AFailedOperationIsRetriedForEverAfterRandomPauses) {
   Answer(Operation::kPut);
   EXPECT_EQ(registry_->status().unacknowledged, 0u);
   EXPECT_EQ(registry_->status().counters.retries, 20u);
-  EXPECT_TRUE(absl::IsUnavailable(registry_->status().last_error));
+  EXPECT_EQ(registry_->status().last_error, absl::OkStatus());
   EXPECT_GE(log_.Count("FL-1-1"), 20u);
+}
+
+TEST_F(ReconcileTest, TheLastErrorIsOfWhatIsFailingNow) {
+  const auto last = [this] { return std::string(registry_->status().last_error.message()); };
+  Open("fake://h:1?retry.period=300").Register(U(kQuiet), nullptr);
+  const auto listener = std::make_shared<RecordingListener>();
+  registry_->Subscribe(U("consumer://10.0.0.9/a.B?check=false"), listener, nullptr);
+  Run();
+  Answer(Operation::kPut, absl::PermissionDeniedError("denied"));
+  EXPECT_EQ(last(), "denied");
+  PushError("a.B", Category::kProviders, "broken");
+  EXPECT_EQ(last(), "broken");
+  Push("a.B", Category::kProviders, {});
+  EXPECT_EQ(last(), "denied") << "an older one that still fails";
+  PushError("a.B", Category::kProviders, "broken");
+  PauseUntil(Operation::kPut, milliseconds(60'000));
+  Answer(Operation::kPut);
+  EXPECT_EQ(last(), "broken");
+  registry_->Unsubscribe(U("consumer://10.0.0.9/a.B?check=false"), listener);
+  EXPECT_EQ(last(), "") << "nobody wants it any more";
+
+  registry_->Unregister(U(kQuiet), nullptr);
+  Run();
+  Answer(Operation::kRemove, absl::UnavailableError("connection loss"));
+  EXPECT_EQ(last(), "connection loss");
+  backend_->Tell(Session::kSuspended);
+  backend_->Tell(Session::kExpired);
+  backend_->Tell(Session::kNew);
+  Advance(milliseconds(1000));
+  EXPECT_EQ(last(), "") << "it went with its session";
+
+  registry_->Register(U("dubbo://10.0.0.2:1/a.B"), Into(first_));
+  Run();
+  Answer(Operation::kPut, absl::PermissionDeniedError("denied"));
+  EXPECT_FALSE(first_->ok());
+  EXPECT_EQ(last(), "") << "the wish ended with the failure";
 }
 
 TEST_F(ReconcileTest, ASuccessBeginsThePausesAnew) {
