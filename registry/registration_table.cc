@@ -194,8 +194,7 @@ void RegistrationTable::OnPut(EntryId id, const std::string& text, bool stood_be
     return Step(id);
   }
   entry.failure.Fail(status);
-  env_.context.log->Warn("FL-1-1", entry.url.ToString(),
-                         absl::StrCat("registering failed: ", status.ToString()));
+  env_.SaysFailed(entry.url.ToString(), "registering failed", status);
   if (!stood_before && Refused(status)) {
     std::erase_if(entry.stored, [&text](const Stored& one) { return one.text == text; });
   }
@@ -238,8 +237,7 @@ void RegistrationTable::OnRemoved(EntryId id, const std::string& text, const abs
     return Step(id);
   }
   entry.failure.Fail(status);
-  env_.context.log->Warn("FL-1-1", entry.url.ToString(),
-                         absl::StrCat("unregistering failed: ", status.ToString()));
+  env_.SaysFailed(entry.url.ToString(), "unregistering failed", status);
   if (!entry.wanted) {
     TellWaiters(entry,
                 absl::UnavailableError(absl::StrCat("registry ", env_.options.address, " did not unregister ",

@@ -85,6 +85,12 @@ struct RegistryEnvironment {
         "; check the address, or use check=false to go on and wait in the background"));
   }
 
+  // `what`: "registering failed". While there is no link that is one trouble, which has its own line, and not one for each
+  // operation that met it.
+  void SaysFailed(std::string_view subject, std::string_view what, const absl::Status& status) {
+    if (connected()) context.log->Warn("FL-1-1", subject, absl::StrCat(ToAbsl(what), ": ", status.ToString()));
+  }
+
   void SaysCacheIsUsed(std::string_view service, std::string_view origin) {
     const absl::Status last_error = failures.latest();
     context.log->Warn("FL-1-10", service,

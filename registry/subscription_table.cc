@@ -283,8 +283,7 @@ void SubscriptionTable::OnNames(const absl::StatusOr<std::vector<std::string>>& 
   if (all_services_.empty()) return;
   if (!names.ok()) {
     names_failure_.Fail(names.status());
-    env_.context.log->Warn("FL-1-1", env_.options.address,
-                           absl::StrCat("reading the services failed: ", names.status().ToString()));
+    env_.SaysFailed(env_.options.address, "reading the services failed", names.status());
     return;
   }
   names_failure_.Mend();

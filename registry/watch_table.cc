@@ -169,8 +169,7 @@ void WatchTable::EndGrace(Watch& watch) {
 
 bool WatchTable::OnFailure(Watch& watch, const absl::Status& status) {
   watch.failure.Fail(status);
-  env_.context.log->Warn("FL-1-1", PathName(watch.list.key),
-                         absl::StrCat("reading failed: ", status.ToString()));
+  env_.SaysFailed(PathName(watch.list.key), "reading failed", status);
   watch.missing = false;
   watch.awaits_cache = false;
   watch.grace.Cancel();

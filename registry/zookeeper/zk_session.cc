@@ -180,6 +180,9 @@ void ZkSession::OnSuspended() {
   const bool short_life = context_.clock->SteadyNow() - connected_at_ < kShortLife;
   short_lives_ = short_life ? short_lives_ + 1 : 0;
   SuspectLargeRequest();
+  // Before the requests that it ends are answered: what they met is told once, and not by each of them.
+  observer_->OnSession(State::kSuspended, false);
+  if (stopped_) return;
   if (watched_.bytes() > (short_lives_ < kShortLives ? kMostWatchedBytes : kLargeBytes)) {
     // With this handle each reconnect would fail on the packet of watches; another one has none to repeat,
     // and comes with a back-off.
@@ -187,7 +190,6 @@ void ZkSession::OnSuspended() {
   } else {
     AwaitConnection();
   }
-  if (!stopped_) observer_->OnSession(State::kSuspended, false);
 }
 
 void ZkSession::SuspectLargeRequest() {
@@ -205,8 +207,8 @@ void ZkSession::OnSessionOver() {
   connected_ = false;
   const bool had = std::exchange(has_session_, false);
   trouble_ = "session over";
-  ReplaceHandle();
-  if (had && !stopped_) observer_->OnSession(State::kExpired, true);
+  if (had) observer_->OnSession(State::kExpired, true);
+  if (!stopped_) ReplaceHandle();
 }
 
 void ZkSession::AwaitConnection() {

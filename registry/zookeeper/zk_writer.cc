@@ -117,10 +117,12 @@ void ZkWriter::OnGone(const std::string& path) {
     attempt->done = [this, path](const absl::Status& status) {
       const auto at = own_.find(path);
       if (at == own_.end()) return;
-      session_.context().log->Warn(
-          "FL-2-5", ParentOf(path),
-          absl::StrCat("a node of ours was deleted while its session lives; ",
-                       status.ok() ? "restored" : absl::StrCat("not restored yet: ", status.ToString())));
+      if (status.ok() || session_.connected()) {
+        session_.context().log->Warn(
+            "FL-2-5", ParentOf(path),
+            absl::StrCat("a node of ours was deleted while its session lives; ",
+                         status.ok() ? "restored" : absl::StrCat("not restored yet: ", status.ToString())));
+      }
       if (!status.ok()) return LookAgain(path);
       LookAfter(path);
     };

@@ -105,6 +105,30 @@ TEST_F(ReconcileTest, TheLastErrorIsOfWhatIsFailingNow) {
   EXPECT_EQ(last(), "") << "the wish ended with the failure";
 }
 
+TEST_F(ReconcileTest, ALostLinkIsOneLineHoweverManyOperationsMetIt) {
+  Open();
+  for (int i = 0; i < 50; ++i) {
+    const std::string at = std::to_string(i);
+    registry_->Register(U("dubbo://10.0.0.1:" + std::to_string(i + 1) + "/a.B?check=false"), nullptr);
+    registry_->Subscribe(U("consumer://10.0.0.9/a.C" + at + "?check=false"), std::make_shared<RecordingListener>(), nullptr);
+  }
+  Run();
+  Answer(Operation::kPut);
+  registry_->Unregister(U("dubbo://10.0.0.1:1/a.B?check=false"), nullptr);
+  backend_->Tell(Session::kSuspended);
+  Run();
+  Answer(Operation::kRemove, Broken());
+  while (backend_->Answer(Operation::kPut, Broken())) Run();
+  for (int i = 0; i < 50; ++i) PushError("a.C" + std::to_string(i), Category::kProviders, "connection loss");
+  EXPECT_EQ(log_.Count("FL-1-1"), 0u);
+  EXPECT_EQ(log_.Count("FL-1-5"), 1u);
+  EXPECT_EQ(registry_->status().last_error.message(), "connection loss");
+  backend_->Tell(Session::kReconnected);
+  Advance(milliseconds(1000));
+  Answer(Operation::kPut, absl::PermissionDeniedError("denied"));
+  EXPECT_EQ(log_.Count("FL-1-1"), 1u) << "what a registry that is there says is its own line";
+}
+
 TEST_F(ReconcileTest, ASuccessBeginsThePausesAnew) {
   Open("fake://h:1?retry.period=300").Register(U(kQuiet), nullptr);
   Run();

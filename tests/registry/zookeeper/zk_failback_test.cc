@@ -136,6 +136,8 @@ TEST_F(ZkFailbackTest, RegistrationsConvergeAcrossALostServerAndAnExpiredSession
   EXPECT_TRUE(AwaitNodesOf([this] { return session_id().session; }));
   EXPECT_NE(session_id().session, first.session);
   ASSERT_TRUE(AwaitProviders(kProviders));
+  EXPECT_EQ(recorder_.count("FL-1-1"), 0u) << "the thirty that the lost link met are no trouble of their own";
+  OnExecutor([this] { EXPECT_EQ(registry_->status().last_error, absl::OkStatus()); });
 }
 
 }  // namespace
