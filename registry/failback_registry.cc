@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -21,6 +22,11 @@ namespace {
 
 // A registry that restarts is met by all its clients at once; each begins somewhere within this time.
 constexpr std::chrono::milliseconds kRejoinSpread{1000};
+// For so long the Logger holds back what it has just said.
+constexpr std::chrono::minutes kRepeatsHeldBack{1};
+
+// The end of a trouble is not one more like it, or it would be held back.
+constexpr std::string_view kLinkLost = "FL-1-5", kLinkBack = "FL-1-11";
 
 RegistryState StateAfter(RegistryBackend::Session session) {
   using Session = RegistryBackend::Session;
@@ -118,6 +124,8 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
   std::chrono::nanoseconds StaleFor() const;
   std::size_t RetriesPending() const { return registrations_.retries_pending() + subscriptions_.retries_pending(); }
   void OnSession(RegistryBackend::Session session);
+  // Logs what became of the session, so that the log's last line about it is true, however often it changes.
+  void SayLink(Severity severity, std::string_view code, std::string_view text);
   void Rejoin();
   void StopBackend();
   void OnStopped();
@@ -129,6 +137,8 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
   internal::SubscriptionTable subscriptions_;
   internal::LookupTable lookups_;
   Timer rejoin_;
+  std::map<std::string_view, Clock::SteadyTime> link_said_;  // by code
+  Timer say_link_;
   Timer farewell_;
   bool stopping_ = false;
   bool backend_stopped_ = false;
@@ -153,32 +163,43 @@ void FailbackRegistry::Core::OnSession(RegistryBackend::Session session) {
   // The watches went with the old session: until each has its answer, nobody knows what they missed.
   if (session == Session::kNew) subscriptions_.Outdate(was_connected ? env_.Now() : env_.link_lost_at);
   subscriptions_.TellOfRegistry();
-  const auto log = [this](Severity severity, std::string_view text) {
-    env_.context.log->Log(severity, "FL-1-5", env_.options.address, text);
-  };
   switch (session) {
     case Session::kConnected:
       registrations_.Retry();
       break;
     case Session::kSuspended:
-      log(Severity::kWarning, "connection lost; the last lists stay in use");
+      SayLink(Severity::kWarning, kLinkLost, "connection lost; the last lists stay in use");
       return;
     case Session::kReconnected:
-      log(Severity::kInfo, "connected again, in the same session");
+      SayLink(Severity::kInfo, kLinkBack, "connected again, in the same session");
       registrations_.OnReconnected();
       Rejoin();
       break;
     case Session::kExpired:
-      log(Severity::kWarning, "session expired; what was registered is gone until the next session");
+      SayLink(Severity::kWarning, kLinkLost, "session expired; what was registered is gone until the next session");
       registrations_.OnExpired();
       return;
     case Session::kNew:
-      log(Severity::kInfo, "new session; everything is registered again");
+      SayLink(Severity::kInfo, kLinkBack, "new session; everything is registered again");
       registrations_.OnNewSession();
       Rejoin();
       break;
   }
   lookups_.OnConnected();
+}
+
+void FailbackRegistry::Core::SayLink(Severity severity, std::string_view code, std::string_view text) {
+  say_link_.Cancel();
+  env_.context.log->Log(severity, code, env_.options.address, text);
+  const Clock::SteadyTime now = env_.Now();
+  const auto [said, first] = link_said_.try_emplace(code, now);
+  if (first || now - said->second >= kRepeatsHeldBack) {
+    said->second = now;
+    return;
+  }
+  say_link_ = env_.After(said->second + kRepeatsHeldBack - now, [this, severity, code, text] {
+    if (!env_.destroyed) SayLink(severity, code, text);
+  });
 }
 
 void FailbackRegistry::Core::Rejoin() {
@@ -193,6 +214,7 @@ void FailbackRegistry::Core::Destroy(Done done) {
   destroy_done_.push_back(std::move(done));
   if (std::exchange(env_.destroyed, true)) return;
   rejoin_.Cancel();
+  say_link_.Cancel();
   if (cache_ != nullptr) {
     flushing_ = true;
     cache_->Flush([this] {

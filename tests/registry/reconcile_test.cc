@@ -1,6 +1,7 @@
 // Getting what is wanted into the registry: at once after an interruption, with pauses after a refusal.
 #include <algorithm>
 #include <chrono>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,8 +15,10 @@ namespace fairlead {
 namespace {
 
 using std::chrono::milliseconds;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 constexpr std::string_view kProvider = "dubbo://10.0.0.1:20880/a.B?version=1";
 constexpr std::string_view kQuiet = "dubbo://10.0.0.1:20880/a.B?check=false&version=1";
@@ -127,6 +130,38 @@ TEST_F(ReconcileTest, ALostLinkIsOneLineHoweverManyOperationsMetIt) {
   Advance(milliseconds(1000));
   Answer(Operation::kPut, absl::PermissionDeniedError("denied"));
   EXPECT_EQ(log_.Count("FL-1-1"), 1u) << "what a registry that is there says is its own line";
+}
+
+TEST_F(ReconcileTest, TheLogEndsOnWhatTheSessionIs) {
+  const auto lines = [this] {
+    std::vector<std::string> about;
+    for (const LogRecorder::Line& line : recorder_.lines()) {
+      if (line.code == "FL-1-5" || line.code == "FL-1-11") about.push_back(line.text.substr(0, 15));
+    }
+    return about;
+  };
+  const auto session = [this](std::initializer_list<Session> changes) {
+    for (const Session change : changes) backend_->Tell(change);
+    Run();
+  };
+  Open();
+  session({Session::kSuspended, Session::kReconnected});
+  EXPECT_THAT(lines(), ElementsAre("connection lost", "connected again"));
+  Advance(std::chrono::minutes(10));
+  EXPECT_THAT(lines(), SizeIs(2)) << "said once";
+  session({Session::kSuspended, Session::kExpired, Session::kNew});
+  EXPECT_THAT(lines(), SizeIs(4));
+  EXPECT_EQ(lines().back(), "new session; ev");
+  Advance(std::chrono::seconds(10));
+  session({Session::kSuspended, Session::kReconnected, Session::kSuspended});
+  EXPECT_THAT(lines(), SizeIs(4)) << "held back";
+  Advance(std::chrono::seconds(49));
+  EXPECT_THAT(lines(), SizeIs(4));
+  Advance(std::chrono::seconds(1));
+  EXPECT_THAT(lines(), SizeIs(5));
+  EXPECT_EQ(lines().back(), "connection lost") << "and so it is still";
+  Advance(std::chrono::minutes(10));
+  EXPECT_THAT(lines(), SizeIs(5));
 }
 
 TEST_F(ReconcileTest, ASuccessBeginsThePausesAnew) {
