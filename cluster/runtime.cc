@@ -180,7 +180,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     if (!parts.ok()) return done(parts.status());
     if (parts->ServiceInterface().empty()) {
       return done(absl::InvalidArgumentError(absl::StrCat(
-          "provider ", parts->ToString(), " names no service; write it as path, dubbo://host:port/com.acme.Orders")));
+          "provider ", Shortened(parts->ToString()), " names no service; write it as path, dubbo://host:port/com.acme.Orders")));
     }
     parts->params.emplace(names::kInterface, parts->ServiceInterface());
     parts->params.emplace(names::kTimestamp, std::to_string(options_.clock->SystemMillis()));
@@ -279,7 +279,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     absl::StatusOr<UrlParts> parts = ParseLenient(text);
     if (!parts.ok()) return parts.status();
     if (!parts->protocol || parts->protocol->empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("registry ", parts->ToString(),
+      return absl::InvalidArgumentError(absl::StrCat("registry ", Shortened(parts->ToString()),
                                                      " has no scheme; write for example zookeeper://host:2181"));
     }
     UrlParts place = *parts;
@@ -368,11 +368,11 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     if (!parts.ok()) return parts.status();
     if (parts->ServiceInterface().empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "consumer ", parts->ToString(), " names no service; write it as path, consumer://host/com.acme.Orders"));
+          "consumer ", Shortened(parts->ToString()), " names no service; write it as path, consumer://host/com.acme.Orders"));
     }
     if (parts->ServiceInterface() == "*") {
       return absl::InvalidArgumentError(absl::StrCat(
-          "consumer ", parts->ToString(), " names all services; a Directory has the providers of one: name it"));
+          "consumer ", Shortened(parts->ToString()), " names all services; a Directory has the providers of one: name it"));
     }
     if (!parts->protocol || parts->protocol->empty()) parts->protocol = "consumer";
     if (!parts->host || parts->host->empty() || *parts->host == "0.0.0.0") parts->host = LocalAddress(registry);

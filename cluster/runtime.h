@@ -115,7 +115,9 @@ class Runtime {
   // dynamic=false, in the registry again after a lost session. A `timestamp` is added when there is none.
   // Waits for the registry when check=true, and for the executor as Refer does. Rules, overrides and consumers are
   // registered with their `category`. kInvalidArgument, with the remedy, for what consumers would skip: no host, a
-  // port above 65535, a protocol that is not of the category, a rule or override that cannot be read.
+  // port that is written but not of 1 to 65535, a protocol that is not of the category, a rule or override that cannot
+  // be read. kPermissionDenied, kFailedPrecondition: the registry refused, by an ACL or as a single file does;
+  // kUnavailable: it does not answer, or failed.
   absl::StatusOr<Registration> Register(std::string_view registry, std::string_view provider);
 
   // Ends everything in order: picks answer kCancelled, providers and consumers are unregistered, leases get until

@@ -23,6 +23,13 @@ bool Refused(const absl::Status& status) {
          absl::IsUnimplemented(status) || absl::IsOutOfRange(status);
 }
 
+// What a caller can mend keeps its code; all else is the registry's trouble.
+absl::StatusCode CodeFor(const absl::Status& status) {
+  const bool callers = absl::IsInvalidArgument(status) || absl::IsPermissionDenied(status) ||
+                       absl::IsFailedPrecondition(status);
+  return callers ? status.code() : absl::StatusCode::kUnavailable;
+}
+
 // A consumer's url has no port; nobody waits for it.
 bool Checks(const Url& url, const RegistryCallOptions& call) {
   return call.check && url.BoolParam(names::kCheck, true) && url.port() != 0;
@@ -199,11 +206,9 @@ void RegistrationTable::OnPut(EntryId id, const std::string& text, bool stood_be
   }
   if (entry.wanted == text) {
     const bool told = !entry.waiters.empty();
-    // A url that can never be stored is the caller's to mend, not the registry's.
-    TellWaiters(entry, absl::Status(absl::IsInvalidArgument(status) ? absl::StatusCode::kInvalidArgument
-                                                                    : absl::StatusCode::kUnavailable,
+    TellWaiters(entry, absl::Status(CodeFor(status),
                                     absl::StrCat("registry ", env_.options.address, " did not register ",
-                                                 entry.url.ToString(), ": ", status.ToString())));
+                                                 Shortened(entry.url.ToString()), ": ", status.ToString())));
     if (told && !entry.insists) {
       Withdraw(entry);
     } else {
@@ -238,9 +243,9 @@ void RegistrationTable::OnRemoved(EntryId id, const std::string& text, const abs
   env_.context.log->Warn("FL-1-1", entry.url.ToString(),
                          absl::StrCat("unregistering failed: ", status.ToString()));
   if (!entry.wanted) {
-    TellWaiters(entry,
-                absl::UnavailableError(absl::StrCat("registry ", env_.options.address, " did not unregister ",
-                                                    entry.url.ToString(), ": ", status.ToString())));
+    TellWaiters(entry, absl::Status(CodeFor(status),
+                                    absl::StrCat("registry ", env_.options.address, " did not unregister ",
+                                                 Shortened(entry.url.ToString()), ": ", status.ToString())));
   }
   if (entry.wanted == text) return Step(id);
   RetryLater(id, entry);

@@ -31,9 +31,11 @@ class Registry {
   // Idempotent. An equal url with another text (a newer `timestamp`) replaces the earlier one. Not stored,
   // and Done OK: `register=false` (here or in the registry's url), interface `*`, `isExtra=true`, a protocol that the registry's `accepts`
   // refuses. A url with port 0 counts as check=false. kInvalidArgument: no interface, an unknown category, or
-  // a text that the product cannot hold, naming its limit.
+  // a text that the product cannot hold, naming its limit. kPermissionDenied and kFailedPrecondition: the product
+  // refused, saying why. All other failures are kUnavailable.
   virtual void Register(const Url& url, Done done) = 0;
-  // Removes the url, whoever stored it. A failure is retried also after it was told (check=true).
+  // Removes the url, whoever stored it. A failure is retried also after it was told (check=true); its code is as for
+  // Register.
   virtual void Unregister(const Url& url, Done done) = 0;
 
   // Notifies `listener` of every category of `consumer`'s `category` list (default providers) now and after

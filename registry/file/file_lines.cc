@@ -53,7 +53,7 @@ absl::StatusOr<Entry> ReadLine(std::string_view line, UrlPool& pool) {
   FAIRLEAD_ASSIGN_OR_RETURN(const Url url, pool.Parse(line));
   if (url.protocol().empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(url.ToString(), ": expected a url, protocol://host:port/service"));
+        absl::StrCat(Shortened(url.ToString()), ": expected a url, protocol://host:port/service"));
   }
   const bool encoded = line.find("://") == std::string_view::npos;
   const std::string_view behind = line.substr(std::min(line.size(), url.protocol().size()));
@@ -74,13 +74,13 @@ absl::StatusOr<Entry> ReadLine(std::string_view line, UrlPool& pool) {
     entry.text = encoded ? url.ToFullString() : std::string(line);
   }
   if (entry.key.category == Category::kProviders && url.host().empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(url.ToString(), ": expected the provider's host"));
+    return absl::InvalidArgumentError(absl::StrCat(Shortened(url.ToString()), ": expected the provider's host"));
   }
   const bool rule =
       entry.key.category == Category::kConfigurators || entry.key.category == Category::kRouters;
   if (entry.key.service == "*" && !rule) {
     return absl::InvalidArgumentError(
-        absl::StrCat(url.ToString(), ": interface * is for rules only; name the service"));
+        absl::StrCat(Shortened(url.ToString()), ": interface * is for rules only; name the service"));
   }
   return entry;
 }
