@@ -10,6 +10,7 @@
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/url/parameter_names.h"
+#include "fairlead/url/provider.h"
 #include "fairlead/url/redact.h"
 #include "fairlead/url/utf8.h"
 
@@ -54,6 +55,11 @@ absl::StatusOr<Entry> ReadLine(std::string_view line, UrlPool& pool) {
   if (url.protocol().empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat(Shortened(url.ToString()), ": expected a url, protocol://host:port/service"));
+  }
+  // Any other bytes would be a protocol that nobody speaks, and hide what the line is: a rule would be a provider.
+  if (!IsProtocolName(url.protocol())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Redacted(line), ": expected a protocol of letters, digits and + . - _ before ://"));
   }
   const bool encoded = line.find("://") == std::string_view::npos;
   const std::string_view behind = line.substr(std::min(line.size(), url.protocol().size()));
