@@ -268,7 +268,7 @@ TEST_F(ListCacheTest, ADamagedFileIsReportedAndReplaced) {
   const auto listener = Subscribe();
   Advance(milliseconds(4000));
   EXPECT_THAT(listener->lines, IsEmpty());
-  EXPECT_EQ(log_.Count("FL-1-8"), 1u);
+  ASSERT_EQ(log_.Count("FL-1-8"), 1u);
   backend_->Tell(Session::kConnected);
   PushAll({kSecond});
   Advance(milliseconds(500));
