@@ -300,19 +300,27 @@ void RegistrationTable::Retry() {
   });
 }
 
-void RegistrationTable::Destroy(absl::AnyInvocable<void()> done) {
+std::shared_ptr<const std::size_t> RegistrationTable::Destroy(absl::AnyInvocable<void()> done) {
+  const auto left = std::make_shared<std::size_t>(0);
   const std::shared_ptr<void> all(nullptr, [done = std::move(done)](void*) mutable { done(); });
   for (auto& [id, entry] : entries_) {
     TellWaiters(entry, absl::CancelledError("the registry was destroyed"));
-    if (!env_.connected() || (entry.wanted && !entry.dynamic)) continue;
+    if (entry.wanted && !entry.dynamic) continue;
+    *left += entry.stored.size();
+    if (!env_.connected()) continue;
     for (const Stored& one : entry.stored) {
-      env_.backend->Remove(entry.key.service, entry.key.category, one.text, [all](const absl::Status&) {});
+      env_.backend->Remove(entry.key.service, entry.key.category, one.text,
+                           [all, left, dynamic = one.dynamic](const absl::Status& status) {
+                             // Who refuses is there to see the session end, and dynamic urls with it.
+                             if (status.ok() || (dynamic && Refused(status))) --*left;
+                           });
     }
   }
   entries_.clear();
   ids_.clear();
   queue_.clear();
   under_way_ = 0;
+  return left;
 }
 
 std::size_t RegistrationTable::registered() const {

@@ -60,7 +60,10 @@ class Registry {
   virtual bool IsAvailable() const = 0;
   // A line for Explain: address (no password), session state, since when there is none, retries pending, last error.
   virtual std::string Describe() const = 0;
-  // Unregisters dynamic urls, ends subscriptions, stops the backend. `done` when all is over. Final.
+  // Unregisters dynamic urls, ends subscriptions, stops the backend. `done` when all is over: OK,
+  // kUnavailable when the removal of urls was not confirmed, else what the backend says of its end. Takes at most
+  // `timeout` for the removals, then as long as the backend needs (ZooKeeper: 1 s) and the list cache file is written.
+  // Final.
   virtual void Destroy(Done done) = 0;
 };
 

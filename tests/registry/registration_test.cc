@@ -1,4 +1,5 @@
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -362,6 +363,8 @@ TEST_F(RegistrationTest, DestroyRemovesDynamicUrlsAndCancelsWhoWaits) {
   EXPECT_THAT(Log(), ElementsAre("remove a.B/providers dubbo://h:1/a.B?check=false",
                                  "remove a.B/providers dubbo://h:3/a.B"));
   EXPECT_FALSE(backend_->stop) << "first the removals";
+  Answer(Operation::kRemove);
+  Answer(Operation::kRemove);
   FinishStop();
   EXPECT_TRUE(second_ && second_->ok());
   second_.reset();
@@ -381,9 +384,44 @@ TEST_F(RegistrationTest, DestroyDoesNotWaitForASilentRegistryForLong) {
   Advance(milliseconds(699));
   EXPECT_FALSE(backend_->stop);
   Advance(milliseconds(1));
-  EXPECT_TRUE(backend_->stop);
-  FinishStop();
-  EXPECT_TRUE(first_ && first_->ok());
+  ASSERT_TRUE(backend_->stop);
+  executor_->Post([done = std::exchange(backend_->stop, nullptr)]() mutable { done({}); });
+  Run();
+  ASSERT_TRUE(first_);
+  EXPECT_TRUE(absl::IsUnavailable(*first_));
+  EXPECT_THAT(std::string(first_->message()), AllOf(HasSubstr("fake://h:1"), HasSubstr("1 url was")));
+}
+
+TEST_F(RegistrationTest, DestroyTellsOfUrlsThatMayStay) {
+  const auto ended = [this](std::string_view url, const std::function<void()>& before, const std::function<void()>& after) {
+    Open().Register(U(url), nullptr);
+    Answer(Operation::kPut);
+    before();
+    Run();
+    registry_->Destroy(Into(first_));
+    Run();
+    after();
+    Run();
+    FinishStop();
+    return std::exchange(first_, std::nullopt).value().code();
+  };
+  const auto removed = [this](absl::Status status) { return [this, status] { backend_->Answer(Operation::kRemove, status); }; };
+  const auto session = [this](Session state) { return [this, state] { backend_->Tell(state); }; };
+  const std::function<void()> nothing = [] {};
+  const std::string lasting = "dubbo://10.0.0.1:20880/a.B?check=false&dynamic=false";
+  EXPECT_EQ(ended(kQuiet, nothing, removed(absl::OkStatus())), absl::StatusCode::kOk);
+  EXPECT_EQ(ended(kQuiet, nothing, removed(Broken())), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ended(kQuiet, nothing, removed(absl::PermissionDeniedError("no auth"))), absl::StatusCode::kOk)
+      << "gone with the session";
+  EXPECT_EQ(ended(kQuiet, session(Session::kSuspended), nothing), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ended(kQuiet, session(Session::kExpired), nothing), absl::StatusCode::kOk) << "gone with the session";
+  EXPECT_EQ(ended(lasting, session(Session::kSuspended), nothing), absl::StatusCode::kOk) << "is to stay";
+  const auto unregister = [this, lasting] { registry_->Unregister(U(lasting), nullptr); };
+  EXPECT_EQ(ended(lasting, unregister, [this] {
+              backend_->Answer(Operation::kRemove);
+              backend_->Answer(Operation::kRemove, absl::PermissionDeniedError("no auth"));
+            }),
+            absl::StatusCode::kUnavailable);
 }
 
 TEST_F(RegistrationTest, TheBackendOutlivesItsStop) {
