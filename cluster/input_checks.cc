@@ -40,11 +40,22 @@ absl::Status WrongCategory(const Url& url, Category category) {
                       : "leave `category` out for a provider, or use the protocol of the category");
 }
 
-absl::Status CheckProvider(const Url& url) {
-  const std::string_view why = WhyNoProvider(url.parts());
+// Is a port written in `text` that was read as none, as each below 1 is? Consumers would take the protocol's usual one.
+bool WritesNoRealPort(std::string_view text, const Url& url) {
+  if (url.port() != 0) return false;
+  text = text.substr(0, text.find_first_of("?#"));
+  if (const std::size_t protocol = text.find("://"); protocol != std::string_view::npos) text.remove_prefix(protocol + 3);
+  text = text.substr(0, text.find('/'));
+  text.remove_prefix(text.rfind('@') + 1);
+  return text.starts_with(url.host()) && text.substr(url.host().size()).size() > 1;
+}
+
+absl::Status CheckProvider(const Url& url, std::string_view text) {
+  std::string_view why = WhyNoProvider(url.parts());
+  if (why.empty() && WritesNoRealPort(text, url)) why = "no such port";
   if (why.empty()) return absl::OkStatus();
   if (HomeOf(url.protocol())) return WrongCategory(url, Category::kProviders);
-  return Refused(url, why, "write it as protocol://host:port/com.acme.Orders, with a port of at most 65535");
+  return Refused(url, why, "write it as protocol://host:port/com.acme.Orders, with a port of 1 to 65535");
 }
 
 absl::Status CheckRule(const Url& url, const ExtensionRegistry& extensions, Compat compat) {
@@ -97,14 +108,14 @@ std::vector<std::string> Unreadable(const Url& url, std::span<const ParameterRul
 
 }  // namespace
 
-absl::Status CheckRegistrable(const Url& url, const ExtensionRegistry& extensions, Compat compat) {
+absl::Status CheckRegistrable(const Url& url, std::string_view text, const ExtensionRegistry& extensions, Compat compat) {
   FAIRLEAD_ASSIGN_OR_RETURN(const RegistryKey key, RegistryKeyOf(url.parts()));
   if (url.protocol().empty()) {
     return Refused(url, "it has no protocol", "write it as protocol://host:port/com.acme.Orders");
   }
   switch (key.category) {
     case Category::kProviders:
-      return CheckProvider(url);
+      return CheckProvider(url, text);
     case Category::kRouters:
       return CheckRule(url, extensions, compat);
     case Category::kConfigurators: {

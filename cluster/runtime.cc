@@ -180,12 +180,12 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     if (!parts.ok()) return done(parts.status());
     if (parts->ServiceInterface().empty()) {
       return done(absl::InvalidArgumentError(absl::StrCat(
-          "provider ", parts->ToString(), " names no service; write it as path, dubbo://host:port/com.acme.Orders")));
+          "provider ", Shortened(parts->ToString()), " names no service; write it as path, dubbo://host:port/com.acme.Orders")));
     }
     parts->params.emplace(names::kInterface, parts->ServiceInterface());
     parts->params.emplace(names::kTimestamp, std::to_string(options_.clock->SystemMillis()));
     const Url url = Url::Of(*std::move(parts), pool_);
-    if (absl::Status status = internal::CheckRegistrable(url, options_.extensions, options_.compat); !status.ok()) {
+    if (absl::Status status = internal::CheckRegistrable(url, provider_text, options_.extensions, options_.compat); !status.ok()) {
       return done(std::move(status));
     }
     WarnOfEach(url.ServiceKey(), "provider", internal::UnreadableInProvider(url));
@@ -279,7 +279,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     absl::StatusOr<UrlParts> parts = ParseLenient(text);
     if (!parts.ok()) return parts.status();
     if (!parts->protocol || parts->protocol->empty()) {
-      return absl::InvalidArgumentError(absl::StrCat("registry ", parts->ToString(),
+      return absl::InvalidArgumentError(absl::StrCat("registry ", Shortened(parts->ToString()),
                                                      " has no scheme; write for example zookeeper://host:2181"));
     }
     UrlParts place = *parts;
@@ -333,7 +333,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
   void WarnOfOtherConnection(const std::string& address, const Url& first, const Url& later) {
     std::string others;
     for (const std::string_view name : kConnectionParameters) {
-      if (later.Param(name) == first.Param(name)) continue;
+      if (later.Param(name).empty() || later.Param(name) == first.Param(name)) continue;
       absl::StrAppend(&others, others.empty() ? "" : ", ", ToAbsl(name), "=", Shortened(later.Param(name), 60));
     }
     if (others.empty()) return;
@@ -353,7 +353,8 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     FailbackRegistry* raw = registry.get();
     const std::uint64_t id = next_id_++;
     closing_[id] = std::move(registry);
-    raw->Destroy([self = shared_from_this(), id](absl::Status) {
+    raw->Destroy([self = shared_from_this(), id](absl::Status status) {
+      if (self->closed_) self->trouble_.Update(status);
       // Not inside the registry's own callback.
       self->executor()->Post([self, id] {
         self->closing_.erase(id);
@@ -368,11 +369,11 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     if (!parts.ok()) return parts.status();
     if (parts->ServiceInterface().empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "consumer ", parts->ToString(), " names no service; write it as path, consumer://host/com.acme.Orders"));
+          "consumer ", Shortened(parts->ToString()), " names no service; write it as path, consumer://host/com.acme.Orders"));
     }
     if (parts->ServiceInterface() == "*") {
       return absl::InvalidArgumentError(absl::StrCat(
-          "consumer ", parts->ToString(), " names all services; a Directory has the providers of one: name it"));
+          "consumer ", Shortened(parts->ToString()), " names all services; a Directory has the providers of one: name it"));
     }
     if (!parts->protocol || parts->protocol->empty()) parts->protocol = "consumer";
     if (!parts->host || parts->host->empty() || *parts->host == "0.0.0.0") parts->host = LocalAddress(registry);
@@ -511,7 +512,9 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
 
   Timer GiveUpAfter(nanoseconds delay) {
     return executor()->After(delay, [self = shared_from_this()] {
-      self->Finish(absl::DeadlineExceededError("a registry or a lease did not end within the deadline"));
+      self->Finish(absl::DeadlineExceededError(
+          "a registry or a lease did not end within the deadline; urls may stay registered until the registry finds the "
+          "session over"));
     });
   }
 
@@ -520,7 +523,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     for (const auto& [key, weak] : registries_) {
       if (!weak.expired()) return;  // its last part is just ending
     }
-    Finish(absl::OkStatus());
+    Finish(trouble_);
   }
 
   void Finish(absl::Status status) {
@@ -545,6 +548,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
   std::uint64_t next_id_ = 1;
   bool closed_ = false;  // a shutdown has begun
   bool over_ = false;    // and is over
+  absl::Status trouble_;  // of registries that ended since
   absl::AnyInvocable<void(absl::Status)> shutdown_done_;
   Timer sweep_, metrics_, shutdown_timer_;
 };

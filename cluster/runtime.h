@@ -92,8 +92,12 @@ class Runtime {
  public:
   static absl::StatusOr<std::unique_ptr<Runtime>> Create(Options options);
   // Without Shutdown: ends everything at once. Picks answer kCancelled; invokers are closed; leases that are
-  // out stay valid until they end. Waits for nothing that the host runs. A Shutdown that has begun is cut short: it
+  // out stay valid until they end. Urls are unregistered as far as registries answer: one that does not is waited for
+  // 2 s, and removes dynamic urls by itself when it finds the session over. A Shutdown that has begun is cut short: it
   // gets two seconds more, then its `done` is told kDeadlineExceeded or kCancelled, at the latest in here.
+  // With a thread of its own it returns at once when registries answer, else after 2 s (2.5 s when that thread is busy),
+  // plus what the host's callbacks and the disk take that run just then. With a host's executor, or on its own thread, it
+  // does not wait at all.
   ~Runtime();
 
   // Subscribes and waits for the first list. `consumer` is a url like
@@ -115,12 +119,20 @@ class Runtime {
   // dynamic=false, in the registry again after a lost session. A `timestamp` is added when there is none.
   // Waits for the registry when check=true, and for the executor as Refer does. Rules, overrides and consumers are
   // registered with their `category`. kInvalidArgument, with the remedy, for what consumers would skip: no host, a
-  // port above 65535, a protocol that is not of the category, a rule or override that cannot be read.
+  // port that is written but not of 1 to 65535, a protocol that is not of the category, a rule or override that cannot
+  // be read. kPermissionDenied, kFailedPrecondition: the registry refused, by an ACL or as a single file does;
+  // kUnavailable: it does not answer, or failed.
   absl::StatusOr<Registration> Register(std::string_view registry, std::string_view provider);
 
   // Ends everything in order: picks answer kCancelled, providers and consumers are unregistered, leases get until
   // `deadline` from now, invokers are destroyed (those of leases still out too, whose objects stay), sessions closed;
-  // then `done`: OK, or kDeadlineExceeded when a registry would not end. Call once; later calls are told so.
+  // then `done`, at the latest 2 s after `deadline`: registries have that long to say good-bye, so with one that does not
+  // answer even a deadline of 0 takes 2 s. It is told
+  //   OK                 every url that was dynamic or unregistered is out of its registry;
+  //   kUnavailable       some may stay listed, as a registry was not reachable or did not confirm: until the registry
+  //                      finds the session over, those with dynamic=false for good;
+  //   kDeadlineExceeded  the time was over first, of which the same may be true; the rest ends in the background.
+  // Call once; later calls are told so, kFailedPrecondition.
   void Shutdown(std::chrono::nanoseconds deadline, absl::AnyInvocable<void(absl::Status)> done);
 
  private:

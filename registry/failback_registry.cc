@@ -128,7 +128,7 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
   void SayLink(Severity severity, std::string_view code, std::string_view text);
   void Rejoin();
   void StopBackend();
-  void OnStopped();
+  void OnStopped(const absl::Status& status);
   void EndIfOver();
 
   internal::RegistryEnvironment env_;
@@ -144,6 +144,8 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
   bool backend_stopped_ = false;
   bool flushing_ = false;
   bool stopped_ = false;
+  std::shared_ptr<const std::size_t> left_;  // urls that the end may leave behind
+  absl::Status destroy_status_;
   std::vector<Done> destroy_done_;
 };
 
@@ -228,17 +230,23 @@ void FailbackRegistry::Core::Destroy(Done done) {
   // long. The task holds the state until then: the handle may be gone.
   farewell_ = env_.context.executor->After(env_.options.timeout,
                                            [self = shared_from_this()] { self->StopBackend(); });
-  registrations_.Destroy(env_.Guarded([this] { StopBackend(); }));
+  left_ = registrations_.Destroy(env_.Guarded([this] { StopBackend(); }));
 }
 
 void FailbackRegistry::Core::StopBackend() {
   if (std::exchange(stopping_, true)) return;
   // Held on until the backend is done: it must not be destroyed before.
-  env_.backend->Stop([self = shared_from_this()](const absl::Status&) { self->OnStopped(); });
+  env_.backend->Stop([self = shared_from_this()](const absl::Status& status) { self->OnStopped(status); });
   farewell_.Cancel();
 }
 
-void FailbackRegistry::Core::OnStopped() {
+void FailbackRegistry::Core::OnStopped(const absl::Status& status) {
+  destroy_status_ = status;
+  if (left_ != nullptr && *left_ > 0) {
+    destroy_status_ = absl::UnavailableError(absl::StrCat(
+        "registry ", env_.options.address, " did not confirm that ", *left_, *left_ == 1 ? " url was" : " urls were",
+        " removed; dynamic ones stay there until it finds the session over, others until they are unregistered"));
+  }
   backend_stopped_ = true;
   env_.state = RegistryState::kExpired;
   EndIfOver();
@@ -249,7 +257,7 @@ void FailbackRegistry::Core::EndIfOver() {
   stopped_ = true;
   // A task of its own, so that the last reference never ends, and the backend with it, inside the backend.
   env_.Post([this] {
-    for (Done& done : std::exchange(destroy_done_, {})) env_.Answer(std::move(done), absl::OkStatus());
+    for (Done& done : std::exchange(destroy_done_, {})) env_.Answer(std::move(done), destroy_status_);
   });
 }
 

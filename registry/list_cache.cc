@@ -89,8 +89,7 @@ void ListCache::Start(absl::AnyInvocable<void()> on_loaded) {
 }
 
 void ListCache::OnLoaded(std::optional<CacheFile::Loaded> loaded, const std::vector<std::string>& remarks) {
-  // The remark is part of the subject, so that each gets its line.
-  for (const std::string& remark : remarks) env_.context.log->Warn("FL-1-8", Shortened(remark, 200), remark);
+  env_.context.log->WarnOfEach("FL-1-8", env_.options.address, remarks);
   loaded_ = true;
   if (loaded) {
     origin_ = absl::StrCat(loaded->path, " of ", JavaDate(loaded->written_at));

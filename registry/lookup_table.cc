@@ -20,7 +20,7 @@ void LookupTable::Lookup(const Url& query, Found done) {
     return PostResult(
         std::move(done),
         absl::InvalidArgumentError(absl::StrCat(
-            query.ToString(), ": expected one service interface; subscribe to see all services")));
+            Shortened(query.ToString()), ": expected one service interface; subscribe to see all services")));
   }
   const std::uint64_t id = ++last_id_;
   Look& look = looks_[id];

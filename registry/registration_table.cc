@@ -23,6 +23,13 @@ bool Refused(const absl::Status& status) {
          absl::IsUnimplemented(status) || absl::IsOutOfRange(status);
 }
 
+// What a caller can mend keeps its code; all else is the registry's trouble.
+absl::StatusCode CodeFor(const absl::Status& status) {
+  const bool callers = absl::IsInvalidArgument(status) || absl::IsPermissionDenied(status) ||
+                       absl::IsFailedPrecondition(status);
+  return callers ? status.code() : absl::StatusCode::kUnavailable;
+}
+
 // A consumer's url has no port; nobody waits for it.
 bool Checks(const Url& url, const RegistryCallOptions& call) {
   return call.check && url.BoolParam(names::kCheck, true) && url.port() != 0;
@@ -200,11 +207,9 @@ void RegistrationTable::OnPut(EntryId id, const std::string& text, bool stood_be
   }
   if (entry.wanted == text) {
     const bool told = !entry.waiters.empty();
-    // A url that can never be stored is the caller's to mend, not the registry's.
-    TellWaiters(entry, absl::Status(absl::IsInvalidArgument(status) ? absl::StatusCode::kInvalidArgument
-                                                                    : absl::StatusCode::kUnavailable,
+    TellWaiters(entry, absl::Status(CodeFor(status),
                                     absl::StrCat("registry ", env_.options.address, " did not register ",
-                                                 entry.url.ToString(), ": ", status.ToString())));
+                                                 Shortened(entry.url.ToString()), ": ", status.ToString())));
     if (told && !entry.insists) {
       Withdraw(entry);
     } else {
@@ -239,9 +244,9 @@ void RegistrationTable::OnRemoved(EntryId id, const std::string& text, const abs
   entry.failure.Fail(status);
   env_.SaysFailed(entry.url.ToString(), "unregistering failed", status);
   if (!entry.wanted) {
-    TellWaiters(entry,
-                absl::UnavailableError(absl::StrCat("registry ", env_.options.address, " did not unregister ",
-                                                    entry.url.ToString(), ": ", status.ToString())));
+    TellWaiters(entry, absl::Status(CodeFor(status),
+                                    absl::StrCat("registry ", env_.options.address, " did not unregister ",
+                                                 Shortened(entry.url.ToString()), ": ", status.ToString())));
   }
   if (entry.wanted == text) return Step(id);
   RetryLater(id, entry);
@@ -296,19 +301,27 @@ void RegistrationTable::Retry() {
   });
 }
 
-void RegistrationTable::Destroy(absl::AnyInvocable<void()> done) {
+std::shared_ptr<const std::size_t> RegistrationTable::Destroy(absl::AnyInvocable<void()> done) {
+  const auto left = std::make_shared<std::size_t>(0);
   const std::shared_ptr<void> all(nullptr, [done = std::move(done)](void*) mutable { done(); });
   for (auto& [id, entry] : entries_) {
     TellWaiters(entry, absl::CancelledError("the registry was destroyed"));
-    if (!env_.connected() || (entry.wanted && !entry.dynamic)) continue;
+    if (entry.wanted && !entry.dynamic) continue;
+    *left += entry.stored.size();
+    if (!env_.connected()) continue;
     for (const Stored& one : entry.stored) {
-      env_.backend->Remove(entry.key.service, entry.key.category, one.text, [all](const absl::Status&) {});
+      env_.backend->Remove(entry.key.service, entry.key.category, one.text,
+                           [all, left, dynamic = one.dynamic](const absl::Status& status) {
+                             // Who refuses is there to see the session end, and dynamic urls with it.
+                             if (status.ok() || (dynamic && Refused(status))) --*left;
+                           });
     }
   }
   entries_.clear();
   ids_.clear();
   queue_.clear();
   under_way_ = 0;
+  return left;
 }
 
 std::size_t RegistrationTable::registered() const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,8 +44,9 @@ class RegistrationTable {
   void Retry();
 
   // Forgets everything. Every waiting Done gets kCancelled; if a session lives, dynamic urls are removed, and
-  // `done` is called when all that was answered. Final.
-  void Destroy(absl::AnyInvocable<void()> done);
+  // `done` is called when all that was answered. Final. What is returned is how many urls may still stand there: it falls
+  // with each answer.
+  std::shared_ptr<const std::size_t> Destroy(absl::AnyInvocable<void()> done);
 
   std::size_t registered() const;
   std::size_t unacknowledged() const;

@@ -31,9 +31,11 @@ class Registry {
   // Idempotent. An equal url with another text (a newer `timestamp`) replaces the earlier one. Not stored,
   // and Done OK: `register=false` (here or in the registry's url), interface `*`, `isExtra=true`, a protocol that the registry's `accepts`
   // refuses. A url with port 0 counts as check=false. kInvalidArgument: no interface, an unknown category, or
-  // a text that the product cannot hold, naming its limit.
+  // a text that the product cannot hold, naming its limit. kPermissionDenied and kFailedPrecondition: the product
+  // refused, saying why. All other failures are kUnavailable.
   virtual void Register(const Url& url, Done done) = 0;
-  // Removes the url, whoever stored it. A failure is retried also after it was told (check=true).
+  // Removes the url, whoever stored it. A failure is retried also after it was told (check=true); its code is as for
+  // Register.
   virtual void Unregister(const Url& url, Done done) = 0;
 
   // Notifies `listener` of every category of `consumer`'s `category` list (default providers) now and after
@@ -58,7 +60,10 @@ class Registry {
   virtual bool IsAvailable() const = 0;
   // A line for Explain: address (no password), session state, since when there is none, retries pending, last error.
   virtual std::string Describe() const = 0;
-  // Unregisters dynamic urls, ends subscriptions, stops the backend. `done` when all is over. Final.
+  // Unregisters dynamic urls, ends subscriptions, stops the backend. `done` when all is over: OK,
+  // kUnavailable when the removal of urls was not confirmed, else what the backend says of its end. Takes at most
+  // `timeout` for the removals, then as long as the backend needs (ZooKeeper: 1 s) and the list cache file is written.
+  // Final.
   virtual void Destroy(Done done) = 0;
 };
 

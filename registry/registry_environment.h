@@ -81,7 +81,7 @@ struct RegistryEnvironment {
     const absl::Status last_error = failures.latest();
     return absl::UnavailableError(absl::StrCat(
         "registry ", options.address, " did not answer within ", timeout.count(), " ms about ",
-        ToAbsl(about), last_error.ok() ? "" : absl::StrCat("; last error: ", last_error.ToString()),
+        Shortened(about), last_error.ok() ? "" : absl::StrCat("; last error: ", last_error.ToString()),
         "; check the address, or use check=false to go on and wait in the background"));
   }
 

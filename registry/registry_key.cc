@@ -68,13 +68,13 @@ absl::StatusOr<RegistryKey> RegistryKeyOf(const UrlParts& url) {
   key.service = url.ServiceInterface();
   if (key.service.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(url.ToString(), ": expected a service interface as path or `interface` parameter"));
+        absl::StrCat(Shortened(url.ToString()), ": expected a service interface as path or `interface` parameter"));
   }
   const std::string_view name = url.Param(names::kCategory, CategoryName(Category::kProviders));
   const std::optional<Category> category = CategoryOf(name);
   if (!category) {
     return absl::InvalidArgumentError(
-        absl::StrCat(url.ToString(), ": category=", ToAbsl(name),
+        absl::StrCat(Shortened(url.ToString()), ": category=", Shortened(name, 60),
                      " is none of providers, consumers, configurators, routers"));
   }
   key.category = *category;

@@ -42,7 +42,7 @@ void SubscriptionTable::Subscribe(const Url& consumer, const RegistryCallOptions
     return env_.PostAnswer(
         std::move(first_notified),
         absl::InvalidArgumentError(
-            absl::StrCat(consumer.ToString(), host == nullptr ? ": expected a listener"
+            absl::StrCat(Shortened(consumer.ToString()), host == nullptr ? ": expected a listener"
                                                               : ": expected a service interface as path or "
                                                                 "`interface` parameter")));
   }
@@ -50,7 +50,7 @@ void SubscriptionTable::Subscribe(const Url& consumer, const RegistryCallOptions
     return env_.PostAnswer(std::move(first_notified),
                            absl::FailedPreconditionError(absl::StrCat(
                                "registry ", env_.options.address, " has subscribe=false, so nothing is subscribed; "
-                               "take the parameter out, or use another registry for ", consumer.ToString())));
+                               "take the parameter out, or use another registry for ", Shortened(consumer.ToString()))));
   }
   std::unique_ptr<Interest>& place = interests_[consumer];
   const bool fresh = place == nullptr;

@@ -12,12 +12,22 @@ constexpr std::array<std::string_view, 8> kNoProviders = {"empty",  "consumer", 
                                                           "absent", "route",    "condition", "registry"};
 constexpr std::int32_t kLargestPort = 65535;
 
+bool IsProtocolCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '.' || c == '-' ||
+         c == '_';
+}
+
 }  // namespace
+
+bool IsProtocolName(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), IsProtocolCharacter);
+}
 
 std::string_view WhyNoProvider(const UrlParts& url) {
   if (url.protocol && std::find(kNoProviders.begin(), kNoProviders.end(), *url.protocol) != kNoProviders.end()) {
     return "no provider's protocol";
   }
+  if (url.protocol && !IsProtocolName(*url.protocol)) return "no such protocol";
   if (!url.host || url.host->empty()) return "no host to connect to";
   if (url.host->find_first_of(" \t,;") != std::string::npos) return "no such host";
   if (url.host->front() == '[' && url.host->find(']') == std::string::npos) return "no such host";

@@ -10,6 +10,7 @@
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/url/parameter_names.h"
+#include "fairlead/url/provider.h"
 #include "fairlead/url/redact.h"
 #include "fairlead/url/utf8.h"
 
@@ -53,7 +54,12 @@ absl::StatusOr<Entry> ReadLine(std::string_view line, UrlPool& pool) {
   FAIRLEAD_ASSIGN_OR_RETURN(const Url url, pool.Parse(line));
   if (url.protocol().empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(url.ToString(), ": expected a url, protocol://host:port/service"));
+        absl::StrCat(Shortened(url.ToString()), ": expected a url, protocol://host:port/service"));
+  }
+  // Any other bytes would be a protocol that nobody speaks, and hide what the line is: a rule would be a provider.
+  if (!IsProtocolName(url.protocol())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Redacted(line), ": expected a protocol of letters, digits and + . - _ before ://"));
   }
   const bool encoded = line.find("://") == std::string_view::npos;
   const std::string_view behind = line.substr(std::min(line.size(), url.protocol().size()));
@@ -74,13 +80,13 @@ absl::StatusOr<Entry> ReadLine(std::string_view line, UrlPool& pool) {
     entry.text = encoded ? url.ToFullString() : std::string(line);
   }
   if (entry.key.category == Category::kProviders && url.host().empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(url.ToString(), ": expected the provider's host"));
+    return absl::InvalidArgumentError(absl::StrCat(Shortened(url.ToString()), ": expected the provider's host"));
   }
   const bool rule =
       entry.key.category == Category::kConfigurators || entry.key.category == Category::kRouters;
   if (entry.key.service == "*" && !rule) {
     return absl::InvalidArgumentError(
-        absl::StrCat(url.ToString(), ": interface * is for rules only; name the service"));
+        absl::StrCat(Shortened(url.ToString()), ": interface * is for rules only; name the service"));
   }
   return entry;
 }

@@ -36,6 +36,8 @@ struct FileLines {
 // say nothing. Blanks around a line, a carriage return and a byte order mark are dropped. Lines of more than
 // 64 KiB, with control characters, or not in UTF-8 are bad.
 //
+// A protocol has letters, digits and `+ . - _` only.
+//
 // A url stands under its interface (`interface`, else the path) and its category: the parameter, or without
 // one what its protocol says (override, absent: configurators; route, condition, script: routers; consumer:
 // consumers; else providers). A protocol is followed by `://`, also in rules. Interface `*` is for rules only:

@@ -39,7 +39,7 @@ namespace fairlead {
 // Registering. In a directory a process keeps a file of its own, fairlead-<pid>-<number>.urls, replaced as a
 // whole with each change and deleted with the last url; urls with dynamic=false stay. A process that is
 // killed leaves its file behind, for there is no server to notice. A single file is never written:
-// registering a provider in it is kFailedPrecondition. A url that readers would skip (more than 64 KiB, control
+// registering a provider in it is kFailedPrecondition, and so is it where nothing is yet. A url that readers would skip (more than 64 KiB, control
 // characters, no host) is kInvalidArgument. Consumers are not stored.
 //
 // Rule documents of the config center are read from <directory>/config/<group>/<key>.

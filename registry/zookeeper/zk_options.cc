@@ -18,6 +18,20 @@ constexpr std::int32_t kDefaultPort = 2181;
 // The library gives each attempt to connect a part of it.
 constexpr std::chrono::milliseconds kShortestSession{500};
 
+// The server refuses each operation on another one, which would look like a registry that fails.
+bool IsZkPath(std::string_view path) {
+  if (path.empty() || path == "/") return true;
+  if (!path.starts_with('/')) return false;
+  while (!path.empty()) {
+    path.remove_prefix(1);
+    const std::string_view name = path.substr(0, path.find('/'));
+    if (name.empty() || name == "." || name == "..") return false;
+    if (std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; })) return false;
+    path.remove_prefix(name.size());
+  }
+  return true;
+}
+
 // The library splits at the last colon and resolves what is before it as it stands.
 absl::StatusOr<std::string> ServerText(std::string_view address) {
   const absl::StatusOr<HostPort> split = SplitHostPort(address);
@@ -44,11 +58,16 @@ absl::StatusOr<ZkOptions> ZkOptions::Parse(const Url& registry) {
   options.session = std::max(common.session, kShortestSession);
   options.burst = common.burst;
   options.root = ZkRoot(common.group);
-  if (options.root != "/" && (options.root.ends_with('/') || options.root.find("//") != std::string::npos)) {
-    return absl::InvalidArgumentError(absl::StrCat("registry parameter group=", common.group,
+  if (!IsZkPath(options.root)) {
+    return absl::InvalidArgumentError(absl::StrCat("registry parameter group=", Shortened(common.group),
                                                    ": expected a ZooKeeper path, such as dubbo or a/b"));
   }
   options.config_root = ZkConfigRoot(registry.parts());
+  if (!IsZkPath(options.config_root)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the documents' place ", Shortened(options.config_root), " (registry parameters dubbo.config-center.root-path, "
+        "namespace, dubbo.config-center.base-path): expected a ZooKeeper path, such as /dubbo/config"));
+  }
   for (const std::string& address : BackupAddresses(registry.parts(), kDefaultPort)) {
     FAIRLEAD_ASSIGN_OR_RETURN(const std::string server, ServerText(address));
     absl::StrAppend(&options.servers, options.servers.empty() ? "" : ",", server);

@@ -2,6 +2,7 @@
 // from a seed. Exit code 0 when every promise was kept. docs/chaos.md says how to read what it prints.
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <string>
 
 #include "fairlead/examples/args.h"
@@ -40,16 +41,22 @@ int Run(int argc, char** argv) {
     std::fprintf(stderr, "chaos needs %d file descriptors and may have %d: raise ulimit -n\n", kDescriptors, limit);
     return 2;
   }
+  // Before an hour of work, not after it.
+  if (!out.empty() && !std::ofstream(out, std::ios::app)) {
+    std::fprintf(stderr, "--out %s: cannot be written; name a file in a directory that exists\n", out.c_str());
+    return 2;
+  }
   std::printf("seed %llu, %d rounds%s\n", static_cast<unsigned long long>(options.seed), options.rounds,
               options.brief ? ", short" : "");
 
   Report report;
   if (options.kind != kNumbers) RunStorm(options, report);
   if (options.kind.empty() || options.kind == kNumbers) MeasureNumbers({options.seed, options.brief}, report);
-  if (!out.empty() && !report.Write(out, options.seed)) report.Failed("cannot write " + out);
+  const bool written = out.empty() || report.Write(out, options.seed);
+  if (!written) std::fprintf(stderr, "--out %s: cannot be written any more\n", out.c_str());
   if (report.ok()) {
     std::printf("\nEvery promise was kept\n");
-    return 0;
+    return written ? 0 : 2;
   }
   std::printf("\n%zu PROMISES WERE BROKEN (seed %llu)\n", report.failures().size(),
               static_cast<unsigned long long>(options.seed));

@@ -141,7 +141,10 @@ TEST_F(FileRuntimeTest, WhatCannotBeSaidWhy) {
   directory_.Write("providers.txt", "# none\n");
   const absl::Status refused =
       runtime_->Register("file://" + (directory_ / "providers.txt"), "dubbo://10.0.0.1:20880/com.acme.Orders").status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(refused.message(), HasSubstr("add the url to it as a line, or register in a directory"));
+  EXPECT_EQ(runtime_->Register("file://" + (directory_ / "none"), "dubbo://10.0.0.1:20880/com.acme.Orders").status().code(),
+            absl::StatusCode::kFailedPrecondition);
   const absl::Status relative = runtime_->Refer("file://providers.txt", "consumer://h/a.B", protocol_).status();
   EXPECT_EQ(relative.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(relative.message(), HasSubstr("file:///absolute/path"));

@@ -240,6 +240,12 @@ TEST_F(SharedRegistryTest, OneConnectionForAnAddressAndGroupHoweverItIsWritten) 
   EXPECT_EQ(store_->clients().size(), 1u);
   ASSERT_EQ(lines_.count("FL-4-3"), 1u);
   EXPECT_THAT(lines_.lines().back().text, HasSubstr("session=7000"));
+  const auto full = Refer("memory://n?session=9000&retry.period=100&check=false");
+  const auto brief = Refer("memory://n?check=false");
+  EXPECT_EQ(lines_.count("FL-4-3"), 1u) << "a url that says nothing of the connection contradicts nothing";
+  const auto other = Refer("memory://n?retry.period=200");
+  ASSERT_EQ(lines_.count("FL-4-3"), 2u);
+  EXPECT_THAT(lines_.lines().back().text, AllOf(HasSubstr("retry.period=200"), Not(HasSubstr("session="))));
   const auto d = Refer("memory://m?group=other");
   EXPECT_EQ(store_->clients().size(), 1u);
   EXPECT_EQ(memory_->store("m", "other")->clients().size(), 1u);
@@ -254,6 +260,10 @@ TEST_F(SharedRegistryTest, WhatConsumersWouldSkipIsNotRegistered) {
     std::string url, names;
   } cases[] = {
       {"dubbo://10.0.0.1:99999999/a.B", "no such port"},
+      {"dubbo://10.0.0.1:-1/a.B", "no such port"},
+      {"dubbo://u:p@10.0.0.1:0/a.B?x=1", "no such port"},
+      {"dubbo://[::1]:-20880?interface=a.B", "no such port"},
+      {"\xef\xbb\xbf" "dubbo://10.0.0.1:1/a.B", "no such protocol"},
       {"dubbo:///a.B", "no host"},
       {"consumer://10.0.0.1/a.B", "category=consumers"},
       {"empty://10.0.0.1:1/a.B", "no provider's protocol"},
@@ -276,12 +286,18 @@ TEST_F(SharedRegistryTest, WhatConsumersWouldSkipIsNotRegistered) {
   }
   const absl::Status secret = Refusal("dubbo://u:hush@10.0.0.1:99999/a.B?password=hush");
   EXPECT_THAT(std::string(secret.message()), AllOf(HasSubstr("10.0.0.1:99999"), Not(HasSubstr("hush"))));
+  for (const std::string& url : {"dubbo://10.0.0.1:1?text=" + std::string(2 << 20, 'x'),
+                                 "dubbo:///a.B?text=" + std::string(2 << 20, 'x'), std::string(2 << 20, 'x') + ":1:x/a.B"}) {
+    const absl::Status status = Refusal(url);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_LT(status.message().size(), 1000u);
+  }
   EXPECT_THAT(store_->Services(), IsEmpty());
 }
 
 TEST_F(SharedRegistryTest, WhateverDubboRegistersIsRegistered) {
   for (const char* url :
-       {"tri://10.0.0.1:50051/a.B", "custom-rpc://10.0.0.1:1/a.B", "http://10.0.0.1/a.B", "dubbo://0.0.0.0:20880/a.B?anyhost=true",
+       {"tri://10.0.0.1:50051/a.B", "custom-rpc://10.0.0.1:1/a.B", "http://10.0.0.1/a.B", "http://u:0@10.0.0.1?interface=a.B", "dubbo://0.0.0.0:20880/a.B?anyhost=true",
         "dubbo://[2001:db8::1]:20880/a.B", "dubbo://10.0.0.1:1/a.B?enabled=false&category=providers",
         "consumer://10.0.0.1/a.B?category=consumers&check=false", "override://0.0.0.0/a.B?category=configurators&weight=5",
         "absent://0.0.0.0:1/a.B?category=configurators&weight=5", "route://0.0.0.0/a.B?category=routers&rule=%3D%3E+host%3D10.*",
@@ -289,6 +305,43 @@ TEST_F(SharedRegistryTest, WhateverDubboRegistersIsRegistered) {
         "mine://0.0.0.0/a.B?category=routers&router=mine"}) {
     const auto made = Register("memory://m", url);
     EXPECT_TRUE(made.ok()) << url << ": " << made.status();
+  }
+}
+
+TEST_F(SharedRegistryTest, AShutdownSaysWhatItCouldNotUnregister) {
+  enum Fault { kNone, kUnreachable, kSilent };
+  const auto shut = [&](Fault fault, const char* provider, milliseconds deadline) {
+    auto runtime = *Runtime::Create({.extensions = Extensions(memory_), .executor = executor_, .clock = &clock_, .seed = 4});
+    runtime_.swap(runtime);
+    std::optional<absl::StatusOr<Registration>> registration;
+    if (provider != nullptr) registration = Register("memory://m", provider);
+    std::optional<Made> orders;
+    if (provider == nullptr) Refer("memory://m", orders);
+    if (fault == kUnreachable) store_->Suspend();
+    if (fault == kSilent) store_->HoldAnswers(true);
+    std::optional<absl::Status> told;
+    runtime_->Shutdown(deadline, [&](absl::Status status) { told = std::move(status); });
+    executor_->RunReady();
+    if (fault == kSilent) {
+      executor_->Advance(deadline + milliseconds(1999));
+      EXPECT_FALSE(told.has_value());
+      executor_->Advance(milliseconds(1));
+    } else {
+      executor_->Advance(milliseconds(8000));
+    }
+    runtime_.swap(runtime);
+    store_->HoldAnswers(false);
+    store_->ReleaseAnswers();
+    store_->Resume();
+    executor_->RunReady();
+    return told.value_or(absl::InternalError("nothing told"));
+  };
+  for (const char* provider : {kProvider, static_cast<const char*>(nullptr)}) {
+    EXPECT_TRUE(shut(kNone, provider, milliseconds(10)).ok());
+    const absl::Status unreachable = shut(kUnreachable, provider, milliseconds(9000));
+    EXPECT_EQ(unreachable.code(), absl::StatusCode::kUnavailable) << unreachable;
+    EXPECT_THAT(std::string(unreachable.message()), AllOf(HasSubstr("memory://m"), HasSubstr("1 url")));
+    EXPECT_EQ(shut(kSilent, provider, milliseconds(10)).code(), absl::StatusCode::kDeadlineExceeded);
   }
 }
 

@@ -41,6 +41,21 @@ TEST_F(FileLinesTest, LineEndsBlanksAndByteOrderMarkAreDropped) {
               ElementsAre("dubbo://h:1/a.B", "dubbo://h:2/a.B", "dubbo://h:3/a.B"));
 }
 
+TEST_F(FileLinesTest, AProtocolIsAName) {
+  for (const char* line : {"\\xef\\xbb\\xbfdubbo://h:1/a.B", "\\xefoverride://0.0.0.0/a.B?weight=5", "\"dubbo://h:1/a.B\"",
+                           "- dubbo://h:1/a.B", "%22dubbo%3A%2F%2Fh%3A1%2Fa.B", "# dubbo\xef\xbb\xbf://h:1/a.B\nx\xef\xbb\xbf://h:1/a.B"}) {
+    EXPECT_THAT(Reason(line), HasSubstr("letters, digits")) << line;
+  }
+  EXPECT_EQ(Parse("x+y.z-1_2://h:1/a.B").count, 1u);
+  EXPECT_FALSE(CheckFileLine("\"dubbo://h:1/a.B", pool_).ok());
+}
+
+TEST_F(FileLinesTest, AByteOrderMarkHidesNoRule) {
+  const FileLines lines = Parse("\xef\xbb\xbfoverride://0.0.0.0/a.B?weight=5\ndubbo://h:1/a.B");
+  EXPECT_EQ(At(lines, "a.B", Category::kConfigurators).size(), 1u);
+  EXPECT_THAT(At(lines, "a.B", Category::kProviders), ElementsAre("dubbo://h:1/a.B"));
+}
+
 TEST_F(FileLinesTest, ALineStandsUnderItsInterface) {
   const FileLines lines = Parse(
       "dubbo://h:1/path?interface=a.B&group=g&version=1.0.0\n"

@@ -384,7 +384,10 @@ TEST_F(ListCacheTest, ADamagedFileIsReportedAndReplaced) {
   const auto listener = Subscribe();
   Advance(milliseconds(4000));
   EXPECT_THAT(listener->lines, IsEmpty());
-  EXPECT_EQ(log_.Count("FL-1-8"), 1u);
+  ASSERT_EQ(recorder_.count("FL-1-8"), 1u);
+  for (const LogRecorder::Line& line : recorder_.lines()) {
+    if (line.code == "FL-1-8") EXPECT_THAT(line.subject, StartsWith("fake://h:1 ")) << "not the text once more";
+  }
   backend_->Tell(Session::kConnected);
   PushAll({kSecond});
   Advance(milliseconds(500));

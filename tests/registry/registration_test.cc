@@ -1,4 +1,5 @@
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -109,18 +110,61 @@ TEST_F(RegistrationTest, NothingIsStoredInARegistryThatIsOnlyReadFrom) {
 
 TEST_F(RegistrationTest, ACheckedFailureIsToldAndEndsTheWish) {
   Open().Register(U(kProvider), Into(first_));
-  Answer(Operation::kPut, absl::PermissionDeniedError("no auth"));
+  Answer(Operation::kPut, Broken());
   ASSERT_TRUE(first_.has_value());
   EXPECT_TRUE(absl::IsUnavailable(*first_));
   EXPECT_THAT(first_->ToString(),
-              AllOf(HasSubstr("fake://h:1"), HasSubstr("10.0.0.1"), HasSubstr("no auth")));
+              AllOf(HasSubstr("fake://h:1"), HasSubstr("10.0.0.1"), HasSubstr("connection loss")));
   EXPECT_EQ(registry_->status().registered, 0u);
+  Answer(Operation::kRemove);
   Log();
   // Dubbo's defect: registered all the same by the next recovery.
   backend_->Tell(Session::kExpired);
   backend_->Tell(Session::kNew);
   Advance(milliseconds(60'000));
   EXPECT_THAT(Log(), IsEmpty());
+}
+
+TEST_F(RegistrationTest, AFailureKeepsTheCodeOfWhatTheCallerCanMend) {
+  const std::vector<std::pair<absl::Status, absl::StatusCode>> cases = {
+      {absl::InvalidArgumentError("too long"), absl::StatusCode::kInvalidArgument},
+      {absl::PermissionDeniedError("no auth"), absl::StatusCode::kPermissionDenied},
+      {absl::FailedPreconditionError("read only"), absl::StatusCode::kFailedPrecondition},
+      {Broken(), absl::StatusCode::kUnavailable},
+      {absl::NotFoundError("no node"), absl::StatusCode::kUnavailable},
+      {absl::InternalError("odd"), absl::StatusCode::kUnavailable}};
+  for (const auto& [answer, code] : cases) {
+    Open().Register(U(kProvider), Into(first_));
+    Answer(Operation::kPut, answer);
+    EXPECT_EQ(first_->code(), code) << answer;
+    Open().Register(U(kProvider), nullptr);
+    Answer(Operation::kPut);
+    registry_->Unregister(U(kProvider), Into(second_));
+    Answer(Operation::kRemove, answer);
+    EXPECT_EQ(second_->code(), code) << answer;
+    EXPECT_THAT(std::string(second_->message()), HasSubstr(answer.message()));
+    first_.reset();
+    second_.reset();
+  }
+}
+
+TEST_F(RegistrationTest, ErrorsShowTheBeginningOfALongUrl) {
+  const std::string url = std::string(kProvider) + "&text=" + std::string(2 << 20, 'x');
+  Open().Register(U(url), Into(first_));
+  Answer(Operation::kPut, absl::InvalidArgumentError("too long"));
+  EXPECT_THAT(std::string(first_->message()), AllOf(HasSubstr("10.0.0.1"), HasSubstr("bytes)"), HasSubstr("too long")));
+  EXPECT_LT(first_->message().size(), 1000u);
+  Open("fake://h:1", false).Register(U(url), Into(second_));
+  Advance(milliseconds(5000));
+  EXPECT_LT(second_->message().size(), 1000u);
+  for (const std::string& wrong : {"dubbo://h:1?text=" + std::string(2 << 20, 'x'),
+                                   "dubbo://h:1/a.B?category=" + std::string(2 << 20, 'x')}) {
+    first_.reset();
+    Open().Register(U(wrong), Into(first_));
+    Run();
+    EXPECT_TRUE(absl::IsInvalidArgument(*first_));
+    EXPECT_LT(first_->message().size(), 1000u);
+  }
 }
 
 TEST_F(RegistrationTest, AFailureThatMayHaveStoredTheUrlIsCleanedUp) {
@@ -319,6 +363,8 @@ TEST_F(RegistrationTest, DestroyRemovesDynamicUrlsAndCancelsWhoWaits) {
   EXPECT_THAT(Log(), ElementsAre("remove a.B/providers dubbo://h:1/a.B?check=false",
                                  "remove a.B/providers dubbo://h:3/a.B"));
   EXPECT_FALSE(backend_->stop) << "first the removals";
+  Answer(Operation::kRemove);
+  Answer(Operation::kRemove);
   FinishStop();
   EXPECT_TRUE(second_ && second_->ok());
   second_.reset();
@@ -338,9 +384,44 @@ TEST_F(RegistrationTest, DestroyDoesNotWaitForASilentRegistryForLong) {
   Advance(milliseconds(699));
   EXPECT_FALSE(backend_->stop);
   Advance(milliseconds(1));
-  EXPECT_TRUE(backend_->stop);
-  FinishStop();
-  EXPECT_TRUE(first_ && first_->ok());
+  ASSERT_TRUE(backend_->stop);
+  executor_->Post([done = std::exchange(backend_->stop, nullptr)]() mutable { done({}); });
+  Run();
+  ASSERT_TRUE(first_);
+  EXPECT_TRUE(absl::IsUnavailable(*first_));
+  EXPECT_THAT(std::string(first_->message()), AllOf(HasSubstr("fake://h:1"), HasSubstr("1 url was")));
+}
+
+TEST_F(RegistrationTest, DestroyTellsOfUrlsThatMayStay) {
+  const auto ended = [this](std::string_view url, const std::function<void()>& before, const std::function<void()>& after) {
+    Open().Register(U(url), nullptr);
+    Answer(Operation::kPut);
+    before();
+    Run();
+    registry_->Destroy(Into(first_));
+    Run();
+    after();
+    Run();
+    FinishStop();
+    return std::exchange(first_, std::nullopt).value().code();
+  };
+  const auto removed = [this](absl::Status status) { return [this, status] { backend_->Answer(Operation::kRemove, status); }; };
+  const auto session = [this](Session state) { return [this, state] { backend_->Tell(state); }; };
+  const std::function<void()> nothing = [] {};
+  const std::string lasting = "dubbo://10.0.0.1:20880/a.B?check=false&dynamic=false";
+  EXPECT_EQ(ended(kQuiet, nothing, removed(absl::OkStatus())), absl::StatusCode::kOk);
+  EXPECT_EQ(ended(kQuiet, nothing, removed(Broken())), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ended(kQuiet, nothing, removed(absl::PermissionDeniedError("no auth"))), absl::StatusCode::kOk)
+      << "gone with the session";
+  EXPECT_EQ(ended(kQuiet, session(Session::kSuspended), nothing), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ended(kQuiet, session(Session::kExpired), nothing), absl::StatusCode::kOk) << "gone with the session";
+  EXPECT_EQ(ended(lasting, session(Session::kSuspended), nothing), absl::StatusCode::kOk) << "is to stay";
+  const auto unregister = [this, lasting] { registry_->Unregister(U(lasting), nullptr); };
+  EXPECT_EQ(ended(lasting, unregister, [this] {
+              backend_->Answer(Operation::kRemove);
+              backend_->Answer(Operation::kRemove, absl::PermissionDeniedError("no auth"));
+            }),
+            absl::StatusCode::kUnavailable);
 }
 
 TEST_F(RegistrationTest, TheBackendOutlivesItsStop) {

@@ -36,6 +36,10 @@ TEST(ParameterCheckTest, ALongValueIsCut) {
 TEST(ProviderTest, WhatNoConsumerCanUse) {
   const auto why = [](std::string_view url) { return WhyNoProvider(*UrlParts::Parse(url)); };
   EXPECT_EQ(why("override://h:1/a.B"), "no provider's protocol");
+  for (const char* url : {"\xef\xbb\xbf" "dubbo://h:1/a.B", "\\xefdubbo://h:1/a.B", "dub bo://h:1/a.B", "a,b://h:1/a.B"}) {
+    EXPECT_EQ(why(url), "no such protocol") << url;
+  }
+  EXPECT_EQ(why("a+b.c-d_e2://h:1/a.B"), "");
   EXPECT_EQ(why("dubbo:///a.B"), "no host to connect to");
   EXPECT_EQ(why("dubbo://h:65536/a.B"), "no such port");
   for (const char* url : {"dubbo://a b:5/a.B", "dubbo://10.1.0.4:1,10.1.0.5:2/a.B", "dubbo://[::1:5/a.B"}) EXPECT_EQ(why(url), "no such host") << url;

@@ -67,6 +67,23 @@ TEST(ZkOptionsTest, ErrorsNameWhatIsWrong) {
   EXPECT_THAT(std::string(Parse("zookeeper://h:1?group=a//b").status().message()), HasSubstr("group=a//b"));
 }
 
+TEST(ZkOptionsTest, PathsThatNoServerTakesAreRefusedAtOnce) {
+  for (const std::string_view group : {".", "..", "/../x", "a/./b", "a/..", "a//b", "a/", "//", "a\tb"}) {
+    const auto bad = Parse(std::string("zookeeper://h:1?group=") + std::string(group));
+    ASSERT_EQ(bad.status().code(), absl::StatusCode::kInvalidArgument) << group;
+    EXPECT_THAT(std::string(bad.status().message()), HasSubstr("group=" + std::string(group)));
+  }
+  for (const std::string_view place : {"dubbo.config-center.root-path=/a/../b", "namespace=..", "namespace=a//b",
+                                       "dubbo.config-center.base-path=."}) {
+    const auto bad = Parse(std::string("zookeeper://h:1?") + std::string(place));
+    ASSERT_EQ(bad.status().code(), absl::StatusCode::kInvalidArgument) << place;
+    EXPECT_THAT(std::string(bad.status().message()), HasSubstr(std::string(place.substr(0, place.find('=')))));
+  }
+  for (const std::string_view fine : {"group=...", "group=.a/b..", "group=/", "dubbo.config-center.root-path=/"}) {
+    EXPECT_TRUE(Parse(std::string("zookeeper://h:1?") + std::string(fine)).ok()) << fine;
+  }
+}
+
 TEST(ZkOptionsTest, RootsOfSeveralParts) {
   EXPECT_EQ(Parse("zookeeper://h:1?group=a/b")->root, "/a/b");
   EXPECT_EQ(Parse("zookeeper://h:1?group=/chroot/dubbo")->root, "/chroot/dubbo");
