@@ -33,7 +33,9 @@ class Governance {
   void SetOverrides(ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable);
   void SetRules(ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable);
   // As RuleDocuments has it.
-  void SetDocument(const RuleKey& key, const absl::StatusOr<std::optional<std::string>>& text) { documents_.Set(key, text); }
+  bool SetDocument(const RuleKey& key, const absl::StatusOr<std::optional<std::string>>& text) {
+    return documents_.Set(key, text);
+  }
   void ForgetDocument(const RuleKey& key) { documents_.Forget(key); }
 
   // The last providers are protected from here on: a registry that lost its data lost overrides and rules with them, and

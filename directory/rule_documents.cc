@@ -43,13 +43,15 @@ void MarkChanged(const RuleKey& key, RuleDocuments::Changes& changes) {
 
 }  // namespace
 
-void RuleDocuments::Set(const RuleKey& key, const absl::StatusOr<std::optional<std::string>>& text) {
+bool RuleDocuments::Set(const RuleKey& key, const absl::StatusOr<std::optional<std::string>>& text) {
   const auto [at, fresh] = documents_.try_emplace(key);
   Document& document = at->second;
+  const bool same_status = !fresh && document.unread == text.status();
   document.unread = text.status();
-  if (!text.ok() || (!fresh && document.text == *text)) return;
+  if (!text.ok() || document.text == *text) return !same_status;
   document.text = *text;
   document.changed = true;
+  return true;
 }
 
 void RuleDocuments::Forget(const RuleKey& key) {

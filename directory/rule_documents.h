@@ -35,7 +35,8 @@ class RuleDocuments {
   RuleDocuments& operator=(const RuleDocuments&) = delete;
 
   // A text; nullopt = there is none, and what it said is gone. Not OK: it cannot be had now, what it said before stays.
-  void Set(const RuleKey& key, const absl::StatusOr<std::optional<std::string>>& text);
+  // False when this is no news.
+  bool Set(const RuleKey& key, const absl::StatusOr<std::optional<std::string>>& text);
   // The document is nobody's concern any more.
   void Forget(const RuleKey& key);
   // `on_fault` as in Governance.

@@ -172,9 +172,7 @@ void Updater::GiveUpProtected(std::string_view why) {
 }
 
 void Updater::SetDocument(const RuleKey& key, const absl::StatusOr<std::optional<std::string>>& text) {
-  if (closed_) return;
-  governance_.SetDocument(key, text);
-  Changed();
+  if (!closed_ && governance_.SetDocument(key, text)) Changed();
 }
 
 void Updater::ForgetDocument(const RuleKey& key) {

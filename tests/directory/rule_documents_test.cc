@@ -74,6 +74,15 @@ TEST_F(RuleDocumentsTest, ABrokenDocumentKeepsItsLastGoodVersionAndSaysWhere) {
   EXPECT_THAT(ListAddresses(), ElementsAre(kA, kB)) << "no conditions are no rule";
 }
 
+TEST_F(RuleDocumentsTest, TheSameTextAgainIsNoNews) {
+  Document(kServiceConditions, kOnlyB);
+  Open({"10.0.0.1", "10.0.0.2"});
+  const std::uint64_t snapshot = handle_->Explain({}).snapshot;
+  Document(kServiceConditions, kOnlyB);
+  Document("shop.condition-router", std::nullopt);
+  EXPECT_EQ(handle_->Explain({}).snapshot, snapshot);
+}
+
 TEST_F(RuleDocumentsTest, ABrokenDocumentThatIsDeletedLeavesNothing) {
   Document(kServiceConditions, kOnlyB);
   Open({"10.0.0.1", "10.0.0.2"});
