@@ -17,6 +17,7 @@
 #include "fairlead/base/strings.h"
 #include "fairlead/cluster/input_checks.h"
 #include "fairlead/cluster/local_address.h"
+#include "fairlead/cluster/registry_rule_source.h"
 #include "fairlead/cluster/runtime_metrics.h"
 #include "fairlead/directory/policy_parameters.h"
 #include "fairlead/directory/registry_directory.h"
@@ -252,6 +253,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     std::uint64_t number;
     Url url;  // the first that named it: what the connection is made with
     std::shared_ptr<FailbackRegistry> registry;
+    std::shared_ptr<internal::RegistryRuleSource> documents;  // of `registry`
   };
   using Hold = std::shared_ptr<Entry>;  // the registry ends when the last hold does
   // A registry as one caller's url names it.
@@ -314,8 +316,11 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     if (!internal::CacheFilePath(url, context.cache_file).empty()) context.file_executor = FileExecutor();
     auto backend = (*factory)->Create(url, context);
     if (!backend.ok()) return backend.status();
-    access.registry = Hold(new Entry{next_id_++, url, FailbackRegistry::Create(url, *std::move(backend), context)},
+    auto failback = FailbackRegistry::Create(url, *std::move(backend), context);
+    auto documents = internal::RegistryRuleSource::Create(failback->backend(), executor());
+    access.registry = Hold(new Entry{next_id_++, url, std::move(failback), std::move(documents)},
                            [weak = weak_from_this()](Entry* entry) {
+                             entry->documents->Close();
                              if (const auto self = weak.lock()) self->EndRegistry(std::move(entry->registry));
                              delete entry;
                            });
@@ -422,6 +427,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     config.consumer = reference.consumer;
     config.local_address = LocalAddress(access.url);
     config.remarks = std::move(remarks);
+    config.documents = access.registry->documents;
     config.empty_protection = access.call.empty_protection;
     config.protect_max_age = access.call.protect_max_age;
     config.compat = options_.compat;

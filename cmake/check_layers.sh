@@ -16,7 +16,7 @@ declare -A may=(
   [routing]="base url rpc routing"
   [routing/yaml]="base url rpc routing routing/yaml"
   [loadbalance]="base url rpc loadbalance"
-  [directory]="base url rpc registry routing loadbalance directory"
+  [directory]="base url rpc registry routing routing/yaml loadbalance directory"
   [cluster]="base url rpc registry routing loadbalance directory cluster"
   # Apart from cluster, which must not know a concrete registry: the list of what this build has.
   [extensions]="extensions registry registry/memory registry/file registry/redis registry/zookeeper routing routing/yaml loadbalance cluster"

@@ -15,6 +15,7 @@
 #include "fairlead/base/clock.h"
 #include "fairlead/base/executor.h"
 #include "fairlead/base/log.h"
+#include "fairlead/directory/rule_source.h"
 #include "fairlead/directory/snapshot.h"
 #include "fairlead/registry/registry_options.h"
 #include "fairlead/routing/router.h"
@@ -39,6 +40,7 @@ struct DirectoryConfig {
   std::uint64_t seed = 0;
   internal::PolicyLookup policy;
   std::function<absl::StatusOr<std::shared_ptr<RouterFactory>>(std::string_view name)> router;
+  std::shared_ptr<RuleSource> documents;  // of rules; nullptr: there are none
   // An empty list of providers after one that was not holds at once, or `protect_max_age` later; the consumer's
   // parameters of these names decide.
   bool empty_protection = true;

@@ -76,6 +76,8 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   std::vector<std::string> OwnMethods() const { return shapes_.OwnMethods(); }
   // The distinct values of `loadbalance`, method forms included.
   std::vector<std::string> Policies() const { return shapes_.Policies(); }
+  // Does some provider in use have a `dubbo.tag`?
+  bool tagged() const { return shapes_.tagged(); }
   // What was left out and why: shadowed duplicates, disabled ones, failed refers.
   const std::vector<std::string>& skipped() const { return skipped_; }
   // Values of providers in use that cannot be read, so that a default holds. At most 100.

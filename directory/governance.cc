@@ -54,7 +54,7 @@ std::vector<LastGood::Broken> Unidentified(const std::vector<std::string>& unrea
 
 }  // namespace
 
-Governance::Governance(const DirectoryConfig& config) : config_(config), consumer_(config.consumer) {}
+Governance::Governance(const DirectoryConfig& config) : config_(config), consumer_(config.consumer), documents_(config) {}
 
 void Governance::SetList(Listed& list, LastGood& last, ListKind kind, std::vector<Url> urls,
                          std::vector<std::string> unreadable) {
@@ -105,11 +105,26 @@ void Governance::LetGo() {
   if (std::exchange(rules_.held, false)) SetRules(ListKind::kEmpty, {}, {});
 }
 
+void Governance::ApplyDocuments(const std::function<void(std::string)>& on_fault) {
+  documents_dirty_ |= documents_.Apply(on_fault).overrides;
+}
+
 bool Governance::ApplyOverrides() {
-  if (!std::exchange(overrides_.dirty, false)) return false;
+  const bool listed = std::exchange(overrides_.dirty, false);
+  if (!std::exchange(documents_dirty_, false) && !listed) return false;
+  if (listed) ReadOverrides();
+  std::vector<Configurators> sources = documents_.Overrides();
+  sources.insert(sources.begin(), registered_);
+  configurators_ = Configurators::InTurn(sources);
+  consumer_ = configurators_.empty() ? config_.consumer
+                                     : Url::Of(configurators_.Apply(config_.consumer.parts()), *config_.pool);
+  return true;
+}
+
+void Governance::ReadOverrides() {
   bad_overrides_.clear();
   std::vector<absl::Status> rejected;
-  configurators_ = Configurators::FromUrls(overrides_.urls, config_.local_address, &rejected, &bad_overrides_);
+  registered_ = Configurators::FromUrls(overrides_.urls, config_.local_address, &rejected, &bad_overrides_);
   std::vector<Url> usable;
   std::vector<LastGood::Broken> broken = Unidentified(overrides_.unreadable);
   for (const Url& url : overrides_.urls) {
@@ -130,20 +145,17 @@ bool Governance::ApplyOverrides() {
   const std::vector<LastGood::Kept> kept = last_overrides_.Update(usable, broken);
   if (!kept.empty()) {
     for (const LastGood::Kept& one : kept) usable.push_back(one.url);
-    configurators_ = Configurators::FromUrls(usable, config_.local_address);
+    registered_ = Configurators::FromUrls(usable, config_.local_address);
   }
   std::vector<std::string> lines;
   for (const absl::Status& status : rejected) lines.push_back(absl::StrCat("override: ", status.message()));
-  configurators_ = configurators_.Without(
+  registered_ = registered_.Without(
       [this](std::string_view key, std::string_view value) { return ValueExpected(key, value, config_.policy); }, lines);
   WarnOfEach("FL-3-4", lines);
   // Those without effect, which are there already, are nothing to warn of.
   bad_overrides_.insert(bad_overrides_.end(), lines.begin(), lines.end());
   TellKept("override", kept, last_overrides_, bad_overrides_);
   if (overrides_.held) bad_overrides_.push_back(absl::StrCat("overrides: ", ToAbsl(kHeldWithProviders)));
-  consumer_ = configurators_.empty() ? config_.consumer
-                                     : Url::Of(configurators_.Apply(config_.consumer.parts()), *config_.pool);
-  return true;
 }
 
 void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
@@ -189,8 +201,6 @@ void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
   std::erase_if(kept, [&](const LastGood::Kept& one) { return !take(one.url); });
   TellKept("rule", kept, last_rules_, bad_rules_);
   if (rules_.held) bad_rules_.push_back(absl::StrCat("rules: ", ToAbsl(kHeldWithProviders)));
-  std::stable_sort(routers_.begin(), routers_.end(),
-                   [](const Rule& a, const Rule& b) { return a.router->order() < b.router->order(); });
 }
 
 void Governance::TellKept(std::string_view what, const std::vector<LastGood::Kept>& kept,
@@ -210,9 +220,13 @@ void Governance::TellKept(std::string_view what, const std::vector<LastGood::Kep
   WarnOfEach("FL-3-12", news);
 }
 
-std::vector<std::shared_ptr<const GuardedRouter>> Governance::Routers() const {
-  std::vector<std::shared_ptr<const GuardedRouter>> routers;
+std::vector<std::shared_ptr<const GuardedRouter>> Governance::Routers(bool tagged) const {
+  // Without anybody who has or wants a tag there is nothing that tags decide, and calls are spared the question.
+  const bool asks = !consumer_.Param(names::kTag).empty() || !config_.consumer.Param(names::kTag).empty() ||
+                    config_.consumer.BoolParam(names::kForceTag, false);
+  std::vector<std::shared_ptr<const GuardedRouter>> routers = documents_.Routers(tagged || asks);
   for (const Rule& rule : routers_) routers.push_back(rule.router);
+  std::stable_sort(routers.begin(), routers.end(), [](const auto& a, const auto& b) { return a->order() < b->order(); });
   return routers;
 }
 

@@ -12,12 +12,14 @@
 #include "fairlead/directory/directory_config.h"
 #include "fairlead/directory/guarded_router.h"
 #include "fairlead/directory/last_good.h"
+#include "fairlead/directory/rule_documents.h"
+#include "fairlead/directory/rule_keys.h"
 #include "fairlead/registry/notification.h"
 #include "fairlead/url/url.h"
 
 namespace fairlead::internal {
 
-// The overrides and rules of a service, from the registry's lists to what a directory applies: what cannot be used is
+// The overrides and rules of a service, from the registry's lists and documents to what a directory applies: what cannot be used is
 // left out, logged and kept for Explain, and its last good version stays in force. Setters mark, Apply works. Executor
 // only.
 class Governance {
@@ -30,6 +32,11 @@ class Governance {
   // Complete lists; `unreadable` = their children that are no urls.
   void SetOverrides(ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable);
   void SetRules(ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable);
+  // As RuleDocuments has it.
+  bool SetDocument(const RuleKey& key, const absl::StatusOr<std::optional<std::string>>& text) {
+    return documents_.Set(key, text);
+  }
+  void ForgetDocument(const RuleKey& key) { documents_.Forget(key); }
 
   // The last providers are protected from here on: a registry that lost its data lost overrides and rules with them, and
   // without those a disabled provider would get calls. A list that became empty up to ten seconds before, or becomes so up
@@ -37,17 +44,21 @@ class Governance {
   void Hold();
   void LetGo();
 
+  // Before the other two. `on_fault` is told, on any thread, what a router throws.
+  void ApplyDocuments(const std::function<void(std::string)>& on_fault);
   // False when there was nothing new; else the consumer and all effective urls are to be made anew.
   bool ApplyOverrides();
-  // `on_fault` is told, on any thread, what a router throws. A rule that stays keeps its router.
+  // A rule that stays keeps its router.
   void ApplyRules(const std::function<void(std::string)>& on_fault);
 
   const Configurators& configurators() const { return configurators_; }
   const Url& consumer() const { return consumer_; }  // with overrides
-  std::vector<std::shared_ptr<const GuardedRouter>> Routers() const;  // in the order of the chain
+  // In the order of the chain. `tagged`: some provider has a `dubbo.tag`.
+  std::vector<std::shared_ptr<const GuardedRouter>> Routers(bool tagged) const;
   // Lines for Explain.
   const std::vector<std::string>& bad_overrides() const { return bad_overrides_; }
   const std::vector<std::string>& bad_rules() const { return bad_rules_; }
+  std::vector<std::string> DocumentLines() const { return documents_.Lines(); }
 
  private:
   struct Rule {
@@ -69,6 +80,7 @@ class Governance {
   static bool LostAbout(const Listed& list, Clock::SteadyTime when);
   void SetList(Listed& list, LastGood& last, ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable);
 
+  void ReadOverrides();
   void WarnOfEach(std::string_view code, const std::vector<std::string>& inputs) const;
   void TellKept(std::string_view what, const std::vector<LastGood::Kept>& kept, const LastGood& last,
                 std::vector<std::string>& shown) const;
@@ -77,7 +89,10 @@ class Governance {
   Listed rules_, overrides_;
   std::optional<Clock::SteadyTime> holds_since_;
   Url consumer_;
-  Configurators configurators_;
+  Configurators registered_;     // of the registry's list
+  Configurators configurators_;  // of the list and the documents
+  RuleDocuments documents_;
+  bool documents_dirty_ = false;  // those of configurators
   LastGood last_overrides_{IdentityOfOverride}, last_rules_{IdentityOfRule};
   std::vector<Rule> routers_;
   std::vector<std::string> bad_rules_, bad_overrides_;

@@ -39,16 +39,21 @@ absl::StatusOr<std::shared_ptr<const GuardedRouter>> GuardedRouter::Create(
     auto made = factory.Create(rule, compat);
     if (!made.ok()) return made.status();
     if (*made == nullptr) return std::shared_ptr<const GuardedRouter>();
-    std::shared_ptr<GuardedRouter> guarded(new GuardedRouter());
-    guarded->router_ = *std::move(made);
-    guarded->name_ = Shortened(guarded->router_->name(), 100);
-    guarded->order_ = guarded->router_->order();
-    guarded->reads_ = guarded->router_->reads();
-    guarded->on_first_fault_ = std::move(on_first_fault);
-    return guarded;
+    return Of(*std::move(made), std::move(on_first_fault));
   } catch (...) {
     return absl::InternalError(Thrown("the router's factory"));
   }
+}
+
+std::shared_ptr<const GuardedRouter> GuardedRouter::Of(std::shared_ptr<const Router> router,
+                                                       std::function<void(std::string)> on_first_fault) {
+  std::shared_ptr<GuardedRouter> guarded(new GuardedRouter());
+  guarded->router_ = std::move(router);
+  guarded->name_ = Shortened(guarded->router_->name(), 100);
+  guarded->order_ = guarded->router_->order();
+  guarded->reads_ = guarded->router_->reads();
+  guarded->on_first_fault_ = std::move(on_first_fault);
+  return guarded;
 }
 
 std::shared_ptr<const RouteTable> GuardedRouter::Compile(const RouteInput& input, const RouteTable* previous) const {

@@ -23,6 +23,9 @@ class GuardedRouter {
   // kInternal when the factory throws.
   static absl::StatusOr<std::shared_ptr<const GuardedRouter>> Create(
       RouterFactory& factory, const Url& rule, Compat compat, std::function<void(std::string)> on_first_fault);
+  // Of a router that is there, which is not null.
+  static std::shared_ptr<const GuardedRouter> Of(std::shared_ptr<const Router> router,
+                                                 std::function<void(std::string)> on_first_fault);
 
   std::string_view name() const { return name_; }
   int order() const { return order_; }

@@ -1,8 +1,11 @@
 #include "fairlead/directory/registry_directory.h"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "fairlead/base/strings.h"
 #include "fairlead/registry/registry_key.h"
 #include "fairlead/url/parameter_names.h"
 
@@ -21,10 +24,19 @@ std::uint32_t NeededBy(const Url& consumer) {
   return needed;
 }
 
+// Failures that trying again does not mend soon: such a registry has no documents for us, which is an answer.
+bool IsFinal(const absl::Status& status) {
+  return absl::IsPermissionDenied(status) || absl::IsUnimplemented(status) || absl::IsInvalidArgument(status);
+}
+
 }  // namespace
 
 std::shared_ptr<RegistryDirectory> RegistryDirectory::Create(DirectoryConfig config) {
-  return std::shared_ptr<RegistryDirectory>(new RegistryDirectory(std::move(config)));
+  std::shared_ptr<RegistryDirectory> directory(new RegistryDirectory(std::move(config)));
+  if (directory->source_ != nullptr) {
+    for (const internal::RuleKey& key : internal::RuleKeysOf(directory->consumer_.parts())) directory->Follow(key);
+  }
+  return directory;
 }
 
 RegistryDirectory::RegistryDirectory(DirectoryConfig config)
@@ -33,6 +45,7 @@ RegistryDirectory::RegistryDirectory(DirectoryConfig config)
       consumer_(config.consumer),
       needed_(NeededBy(consumer_)),
       why_empty_(config.why_empty),
+      source_(config.documents),
       updater_(internal::Updater::Create(std::move(config))) {}
 
 void RegistryDirectory::Notify(Notification full) {
@@ -47,21 +60,130 @@ void RegistryDirectory::Notify(Notification full) {
     // Written beside a document that says the same, for readers that know no documents.
     std::erase_if(full.urls, [](const Url& url) { return !url.Param(names::kCompatibleConfig).empty(); });
   }
-  updater_->Set(full.category, full.kind, std::move(full.urls), std::move(full.unreadable), full.cached);
+  if (full.category == Category::kProviders) cached_ = full.cached;
+  if (full.category == Category::kProviders && full.kind == ListKind::kList && source_ != nullptr) {
+    // The last ones may stay, protected, and with them what is said of their applications.
+    if (!full.urls.empty()) FollowApplications(full.urls);
+    held_ = std::move(full.urls);
+    TellProviders();
+  } else {
+    if (full.category == Category::kProviders && full.kind == ListKind::kEmpty) held_.reset();
+    updater_->Set(full.category, full.kind, std::move(full.urls), std::move(full.unreadable), full.cached);
+  }
   if (updater_->open()) return;
-  if ((told_ & needed_) == needed_) {
-    gate_ = Timer();
-    updater_->Open();
-  } else if (waited_) {
-    OpenWithoutRules();
-  } else if (!gate_.armed()) {
-    gate_ = executor_->After(RulesWait(), [alive = weak_from_this()] {
+  OpenIfComplete();
+  if (updater_->open()) return;
+  if (waited_) return OpenWithoutRules();
+  if (gate_.armed()) return;
+  gate_ = executor_->After(RulesWait(), [alive = weak_from_this()] {
+    const auto self = alive.lock();
+    if (self == nullptr) return;
+    self->waited_ = true;
+    self->OpenWithoutRules();
+  });
+}
+
+void RegistryDirectory::Follow(const internal::RuleKey& key) {
+  const auto [at, fresh] = documents_.try_emplace(key);
+  if (!fresh) return;
+  updater_->SetDocument(key, absl::UnavailableError("the registry has not answered yet"));
+  at->second.watch = source_->Watch(key.name(), [alive = weak_from_this(), key](const auto& text) {
+    if (const auto self = alive.lock()) self->OnDocument(key, text);
+  });
+}
+
+void RegistryDirectory::OnDocument(const internal::RuleKey& key, const absl::StatusOr<std::optional<std::string>>& text) {
+  const auto at = documents_.find(key);
+  if (at == documents_.end()) return;
+  updater_->SetDocument(key, text);
+  if (at->second.answered || !(text.ok() || IsFinal(text.status()))) return;
+  at->second.answered = true;
+  if (updater_->open()) {
+    TellProviders();
+  } else {
+    OpenIfComplete();
+  }
+}
+
+bool RegistryDirectory::Answered(const std::vector<internal::RuleKey>& keys) const {
+  return std::all_of(keys.begin(), keys.end(), [this](const internal::RuleKey& key) {
+    const auto at = documents_.find(key);
+    return at == documents_.end() || at->second.answered;
+  });
+}
+
+bool RegistryDirectory::Complete() const {
+  if ((told_ & needed_) != needed_) return false;
+  return cached_ || std::all_of(documents_.begin(), documents_.end(), [](const auto& one) { return one.second.answered; });
+}
+
+void RegistryDirectory::OpenIfComplete() {
+  if (!Complete()) return;
+  gate_ = Timer();
+  for (auto& [name, application] : applications_) application.waited = true;
+  updater_->Open();
+}
+
+// Which applications there are providers of. Documents of one that is not listed any more are not followed any more; who
+// comes back waits anew.
+void RegistryDirectory::FollowApplications(const std::vector<Url>& providers) {
+  std::set<std::string, std::less<>> listed;
+  const UrlParts* last = nullptr;  // providers in common mostly follow each other
+  for (const Url& provider : providers) {
+    if (std::exchange(last, &provider.common()) == &provider.common()) continue;
+    if (const std::string_view name = provider.Application(); listed.find(name) == listed.end()) listed.emplace(name);
+  }
+  for (auto at = applications_.begin(); at != applications_.end();) {
+    if (listed.contains(at->first)) {
+      ++at;
+      continue;
+    }
+    for (const internal::RuleKey& key : at->second.keys) {
+      documents_.erase(key);
+      updater_->ForgetDocument(key);
+    }
+    at = applications_.erase(at);
+  }
+  const UrlParts consumer = consumer_.parts();
+  for (const std::string& name : listed) {
+    const auto [at, fresh] = applications_.try_emplace(name);
+    if (!fresh) continue;
+    Application& application = at->second;
+    application.keys = internal::RuleKeysOfProviders(name, consumer);
+    for (const internal::RuleKey& key : application.keys) Follow(key);
+    if (!updater_->open() || application.keys.empty()) continue;  // the gate waits for all of them
+    application.wait = executor_->After(RulesWait(), [alive = weak_from_this(), name] {
       const auto self = alive.lock();
       if (self == nullptr) return;
-      self->waited_ = true;
-      self->OpenWithoutRules();
+      const auto late = self->applications_.find(name);
+      if (late == self->applications_.end() || late->second.waited) return;
+      self->log_->Warn("FL-3-7", self->consumer_.ServiceKey(),
+                       "documents of application " + Shortened(name, 100) + " did not arrive within " +
+                           std::to_string(self->RulesWait().count()) + " ms; its providers are used without them until they do");
+      late->second.waited = true;
+      self->TellProviders();
     });
   }
+}
+
+// What of the list has its documents, and the rest as soon as it has.
+void RegistryDirectory::TellProviders() {
+  if (!held_.has_value()) return;
+  bool all = true;
+  for (auto& [name, application] : applications_) {
+    if (!application.waited && updater_->open() && !cached_) {
+      application.waited = Answered(application.keys);
+      all &= application.waited;
+    }
+    if (application.waited) application.wait = Timer();
+  }
+  if (all) return updater_->Set(Category::kProviders, ListKind::kList, *std::exchange(held_, std::nullopt), {}, cached_);
+  std::vector<Url> ready;
+  for (const Url& provider : *held_) {
+    if (applications_.find(provider.Application())->second.waited) ready.push_back(provider);
+  }
+  // An empty list would say that there is nobody.
+  if (!ready.empty()) updater_->Set(Category::kProviders, ListKind::kList, std::move(ready), {}, cached_);
 }
 
 std::chrono::milliseconds RegistryDirectory::RulesWait() const {
@@ -71,8 +193,9 @@ std::chrono::milliseconds RegistryDirectory::RulesWait() const {
 // The wait is over; without providers there is nothing to open with.
 void RegistryDirectory::OpenWithoutRules() {
   if ((told_ & Bit(Category::kProviders)) == 0) return;
+  for (auto& [name, application] : applications_) application.waited = true;
   log_->Warn("FL-3-7", consumer_.ServiceKey(),
-             "rules or overrides did not arrive within " + std::to_string(RulesWait().count()) +
+             "rules, overrides or documents did not arrive within " + std::to_string(RulesWait().count()) +
                  " ms; picks go on without them until they do");
   updater_->Open();
 }
@@ -83,6 +206,8 @@ std::shared_ptr<Directory> RegistryDirectory::MakeDirectory(absl::AnyInvocable<v
 
 void RegistryDirectory::Close(std::chrono::nanoseconds deadline, absl::AnyInvocable<void()> done) {
   gate_ = Timer();
+  applications_.clear();
+  documents_.clear();
   updater_->Close(deadline, std::move(done));
 }
 

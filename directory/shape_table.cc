@@ -19,6 +19,7 @@ Shape& ShapeTable::Get(const Url& effective) {
   unused_.push_back(effective);
   shape.transport = TransportKey(effective.common());
   shape.disabled = IsDisabled(effective.common());
+  shape.tagged = !effective.common().Param(names::kTag).empty();
   for (const auto& [name, value] : effective.common().params) {
     if (const std::string_view method = OwnMethod(name); !method.empty()) shape.own_methods.emplace_back(method);
     if (PolicyKey(name) == names::kLoadBalance && !value.empty()) shape.policies.emplace_back(value);
@@ -34,6 +35,7 @@ void ShapeTable::Use(Shape& shape) {
   if (shape.uses++ > 0) return;
   CountUses(own_methods_, shape.own_methods, true);
   CountUses(policies_, shape.policies, true);
+  tagged_ += shape.tagged;
 }
 
 void ShapeTable::Unuse(const Url& effective) {
@@ -41,6 +43,7 @@ void ShapeTable::Unuse(const Url& effective) {
   if (--at->second.uses > 0) return;
   CountUses(own_methods_, at->second.own_methods, false);
   CountUses(policies_, at->second.policies, false);
+  tagged_ -= at->second.tagged;
   unused_.push_back(effective);
 }
 

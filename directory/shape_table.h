@@ -18,6 +18,7 @@ struct Shape {
   std::vector<std::string> own_methods, policies;
   std::string unreadable;  // "weight=heavy, ..."
   bool disabled = false;
+  bool tagged = false;  // has a dubbo.tag
 };
 
 // Shapes, each found out once for all providers that have Url::common() of their effective urls in common: a service
@@ -39,6 +40,8 @@ class ShapeTable {
   // forms included. Linear in the result.
   std::vector<std::string> OwnMethods() const { return NamesOf(own_methods_); }
   std::vector<std::string> Policies() const { return NamesOf(policies_); }
+  // Does some shape in use have a tag?
+  bool tagged() const { return tagged_ > 0; }
 
  private:
   // How many shapes in use have a name.
@@ -49,6 +52,7 @@ class ShapeTable {
   std::unordered_map<const UrlParts*, Shape> shapes_;  // by Url::common(), which users and `unused_` keep
   std::vector<Url> unused_;                            // urls of shapes that may have no user
   Uses own_methods_, policies_;
+  std::size_t tagged_ = 0;  // shapes in use
 };
 
 }  // namespace fairlead::internal

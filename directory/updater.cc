@@ -171,6 +171,16 @@ void Updater::GiveUpProtected(std::string_view why) {
   Changed();
 }
 
+void Updater::SetDocument(const RuleKey& key, const absl::StatusOr<std::optional<std::string>>& text) {
+  if (!closed_ && governance_.SetDocument(key, text)) Changed();
+}
+
+void Updater::ForgetDocument(const RuleKey& key) {
+  if (closed_) return;
+  governance_.ForgetDocument(key);
+  Changed();
+}
+
 void Updater::RegistryChanged() {
   if (closed_) return;
   auto notes = std::make_shared<RegistryNotes>();
@@ -238,8 +248,10 @@ bool Updater::LeafIsDown() const {
 void Updater::Update() {
   replan_ = Timer();
   if (closed_ || !open_) return;
+  const std::function<void(std::string)> on_fault = OnFault();
+  governance_.ApplyDocuments(on_fault);
   providers_anew_ |= governance_.ApplyOverrides();
-  governance_.ApplyRules(OnFault());
+  governance_.ApplyRules(on_fault);
   if (providers_.has_value() || providers_anew_) ApplyProviders();
   if (closed_) return;  // a host callback may have closed us
   Publish();
@@ -357,7 +369,7 @@ void Updater::Publish() {
     const auto policy = config_.policy(name);
     input.per_method |= policy.ok() && (*policy)->per_method();
   }
-  input.routers = governance_.Routers();
+  input.routers = governance_.Routers(endpoints_->tagged());
   input.policy = config_.policy;
   if (input.table->by_rank.empty()) {
     input.status = EmptyStatus();
@@ -369,9 +381,10 @@ void Updater::Publish() {
     input.status = absl::Status(input.status.code(),
                                 absl::StrCat(input.status.message(), " (", protection_.list()->Remark(), ")"));
   }
+  const std::vector<std::string> documents = governance_.DocumentLines();
   const std::vector<std::string> unreadable = endpoints_->Unreadable();
   for (const std::vector<std::string>* texts : {&std::as_const(bad_providers_), &governance_.bad_rules(),
-                                                &governance_.bad_overrides(), &endpoints_->skipped(), &unreadable}) {
+                                                &governance_.bad_overrides(), &documents, &endpoints_->skipped(), &unreadable}) {
     AddSkipped(*texts, input.skipped);
   }
   for (std::size_t i = 0; i < stale_.size(); ++i) {

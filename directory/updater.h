@@ -32,6 +32,9 @@ class Updater : public std::enable_shared_from_this<Updater> {
   // protected. `unreadable` = its children that are no urls; `cached`: the registry has not said so yet in this life.
   void Set(Category category, ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable = {},
            bool cached = false);
+  // As RuleDocuments has it.
+  void SetDocument(const RuleKey& key, const absl::StatusOr<std::optional<std::string>>& text);
+  void ForgetDocument(const RuleKey& key);
   // What Explain says of the registry is read again: config's `registry_state` and `unreadable`. Every publication does
   // so too; no table is built anew.
   void RegistryChanged();

@@ -51,15 +51,18 @@ TEST_F(RecordedTreesTest, ApplicationLevelAloneIsSaid) {
 TEST_F(RecordedTreesTest, EveryParameterOfTheProviderArrives) {
   auto provider = Load("boot_interface_full");
   const auto directory = Refer("consumer://10.9.8.7/peer.DemoService?application=me&group=g1&version=1.0");
-  ASSERT_THAT(Addresses(*directory), ElementsAre("192.0.2.2:20880"));
-  const Url url = directory->List({})[0];
+  const Attachment gray[] = {{"dubbo.tag", "gray"}};
+  EXPECT_THAT(Addresses(*directory), IsEmpty()) << "a provider with a tag is not for calls without";
+  ASSERT_THAT(Addresses(*directory, {.attachments = gray}), ElementsAre("192.0.2.2:20880"));
+  const Url url = directory->List({.attachments = gray})[0];
   EXPECT_EQ(url.Param("weight"), "50");
   EXPECT_EQ(url.Param("warmup"), "600000");
   EXPECT_EQ(url.Param("dubbo.tag"), "gray");
   EXPECT_EQ(url.Param("timeout"), "777");
   EXPECT_EQ(url.Param("group"), "g1");
   EXPECT_THAT(Addresses(*Refer("consumer://10.9.8.7/peer.DemoService?application=me")), IsEmpty()) << "another group";
-  EXPECT_THAT(Addresses(*Refer("consumer://10.9.8.7/peer.DemoService?group=*&version=*")), ElementsAre("192.0.2.2:20880"));
+  EXPECT_THAT(Addresses(*Refer("consumer://10.9.8.7/peer.DemoService?group=*&version=*"), {.attachments = gray}),
+              ElementsAre("192.0.2.2:20880"));
 }
 
 TEST_F(RecordedTreesTest, ASimplifiedUrlIsEnough) {

@@ -34,6 +34,7 @@ struct DirectoryWorld {
     config.protocol = std::move(protocol);
     config.consumer = Parse(consumer + "&interface=com.acme.Orders&side=consumer&category=providers,configurators,routers");
     config.local_address = "10.0.0.9";
+    config.documents = documents_;
     config.seed = 7;
     auto policies = DefaultLoadBalances();
     policies.insert(policies.end(), more_policies_.begin(), more_policies_.end());
@@ -78,6 +79,7 @@ struct DirectoryWorld {
   // Taken by the next Config.
   std::map<std::string, std::shared_ptr<RouterFactory>> more_routers_;
   std::vector<std::shared_ptr<const LoadBalance>> more_policies_;
+  std::shared_ptr<RuleSource> documents_;
   std::weak_ptr<Executor> executor_holds_;  // expired when nothing holds the executor any more
 };
 

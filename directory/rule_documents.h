@@ -1,0 +1,81 @@
+#ifndef FAIRLEAD_DIRECTORY_RULE_DOCUMENTS_H_
+#define FAIRLEAD_DIRECTORY_RULE_DOCUMENTS_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "fairlead/directory/configurator.h"
+#include "fairlead/directory/directory_config.h"
+#include "fairlead/directory/guarded_router.h"
+#include "fairlead/directory/rule_keys.h"
+#include "fairlead/routing/tag/tag_rule.h"
+#include "fairlead/routing/yaml/yaml_parser.h"
+
+namespace fairlead::internal {
+
+// The documents of the config center that a directory obeys, from text to configurators and routers. A text is read once,
+// when it changed. One that cannot be read leaves what the last readable one said in force, until the document is mended
+// or deleted. Setters mark, Apply works. Executor only.
+class RuleDocuments {
+ public:
+  struct Changes {
+    bool overrides = false, rules = false;
+  };
+
+  // `config` outlives it.
+  explicit RuleDocuments(const DirectoryConfig& config) : config_(config) {}
+  RuleDocuments(const RuleDocuments&) = delete;
+  RuleDocuments& operator=(const RuleDocuments&) = delete;
+
+  // A text; nullopt = there is none, and what it said is gone. Not OK: it cannot be had now, what it said before stays.
+  // False when this is no news.
+  bool Set(const RuleKey& key, const absl::StatusOr<std::optional<std::string>>& text);
+  // The document is nobody's concern any more.
+  void Forget(const RuleKey& key);
+  // `on_fault` as in Governance.
+  Changes Apply(const std::function<void(std::string)>& on_fault);
+
+  // In order of application: the consumer application's, the service's.
+  std::vector<Configurators> Overrides() const;
+  // In no particular order but that of each document. `with_tags`: somebody may have a tag without any document.
+  std::vector<std::shared_ptr<const GuardedRouter>> Routers(bool with_tags) const;
+  // For Explain: documents that cannot be read, and what of the others does not do what its author may think.
+  std::vector<std::string> Lines() const;
+
+ private:
+  struct Document {
+    std::optional<std::string> text;
+    absl::Status unread;   // why there is no text now
+    bool changed = false;  // since it was read
+    absl::Status broken;   // what is wrong with the text
+    std::vector<YamlRemark> remarks;
+    std::vector<std::string> left_out;  // settings of configurators that cannot be used
+    // What is in force.
+    bool in_force = false;
+    Configurators configurators;
+    std::optional<TagRule> tags;
+    std::vector<std::shared_ptr<const GuardedRouter>> routers;
+  };
+  using OnFault = std::function<void(std::string)>;
+
+  absl::Status Read(const RuleKey& key, Document& document, const OnFault& on_fault) const;
+  absl::Status ReadConfigurators(const RuleKey& key, Document& document) const;
+  void MakeTagRouter(const OnFault& on_fault);
+
+  const DirectoryConfig& config_;
+  std::map<RuleKey, Document> documents_;
+  Changes forgotten_;
+  std::shared_ptr<const GuardedRouter> tag_router_;  // of all tag documents together; nullptr before the first Apply
+  bool has_tag_rules_ = false;
+};
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_DIRECTORY_RULE_DOCUMENTS_H_
