@@ -386,7 +386,8 @@ TEST_F(ListCacheTest, ADamagedFileIsReportedAndReplaced) {
   EXPECT_THAT(listener->lines, IsEmpty());
   ASSERT_EQ(recorder_.count("FL-1-8"), 1u);
   for (const LogRecorder::Line& line : recorder_.lines()) {
-    if (line.code == "FL-1-8") EXPECT_THAT(line.subject, StartsWith("fake://h:1 ")) << "not the text once more";
+    if (line.code != "FL-1-8") continue;
+    EXPECT_THAT(line.subject, ::testing::StartsWith("fake://h:1 ")) << "not the text once more";
   }
   backend_->Tell(Session::kConnected);
   PushAll({kSecond});
