@@ -23,4 +23,4 @@ for file in "$source"/bench/*.cc; do
 done >>"$work/commands"
 echo "$(wc -l <"$work/commands") compilations"
 cd "$build"
-tr '\n' '\0' <"$work/commands" | xargs -0 -P "$(nproc)" -I {} bash -c '{} || { echo "failed: {}" >&2; exit 255; }'
+tr '\n' '\0' <"$work/commands" | xargs -0 -P "$(nproc)" -I {} bash -c '{} || { echo "failed: {}" >&2; exit 1; }'

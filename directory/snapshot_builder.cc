@@ -104,13 +104,15 @@ PlanCount BuildWishes(DirectorySnapshot& snapshot, PlanBuilder& builder, const C
                       std::vector<std::shared_ptr<const Plan>>& plans) {
   PlanCount count;
   std::size_t done = 0;
-  for (const auto& [key, before] : snapshot.wishes) {
+  for (const PlanWish& wish : snapshot.wishes) {
+    const PlanKey& key = wish.key;
+    const Plan* const before = wish.before.get();
     ++done;
     const bool known = std::any_of(plans.begin(), plans.end(), [&](const auto& plan) { return plan->key == key; });
     if (known || !Fits(snapshot, key)) continue;
     std::shared_ptr<const Plan> plan;
     if (plans.size() < kMostPlans) {
-      plan = builder.Build(key, snapshot.classes[key.method_class].method, CasesOf(snapshot, key), before.get());
+      plan = builder.Build(key, snapshot.classes[key.method_class].method, CasesOf(snapshot, key), before);
     }
     if (before == nullptr) ++(plan != nullptr ? count.built : count.refused);
     if (plan != nullptr) plans.push_back(std::move(plan));

@@ -14,7 +14,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr std::string_view kConsumer = "consumer://10.0.0.9/a.B";
-constexpr Category kProviders = Category::kProviders;
 
 std::string P(std::string_view host, std::string_view query = "") {
   return "dubbo://" + std::string(host) + ":1/a.B" + std::string(query);
