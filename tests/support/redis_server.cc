@@ -132,38 +132,6 @@ bool RedisServer::WaitUntilServing(milliseconds limit) {
   return false;
 }
 
-void RedisServer::Reap(milliseconds patience) {
-  const auto deadline = SteadyClock::now() + patience;
-  while (waitpid(process_, nullptr, WNOHANG) == 0) {
-    if (SteadyClock::now() >= deadline) {
-      kill(process_, SIGKILL);
-      waitpid(process_, nullptr, 0);
-      break;
-    }
-    std::this_thread::sleep_for(kPollEvery);
-  }
-  process_ = 0;
-}
-
-void RedisServer::Stop() {
-  if (!running()) return;
-  Thaw();
-  kill(process_, SIGTERM);
-  Reap(milliseconds(10000));
-}
-
-void RedisServer::Kill() {
-  if (running()) Reap(milliseconds(0));
-}
-
-void RedisServer::Freeze() {
-  if (running()) kill(process_, SIGSTOP);
-}
-
-void RedisServer::Thaw() {
-  if (running()) kill(process_, SIGCONT);
-}
-
 void RedisServer::Wipe() { directory_.Remove("dump.rdb"); }
 
 struct RedisTestClient::Context {

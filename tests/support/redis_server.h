@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "fairlead/tests/support/server_process.h"
 #include "fairlead/tests/support/temp_directory.h"
 
 namespace fairlead {
@@ -22,7 +23,7 @@ namespace fairlead {
 //   Connect(server.address());
 //
 // The process dies with the thread that called Start (in tests the main thread). Not thread-safe.
-class RedisServer {
+class RedisServer : public ServerProcess {
  public:
   RedisServer() = default;
   // Kills the process and deletes the data.
@@ -33,13 +34,6 @@ class RedisServer {
   // Returns when the server answers. The first Start picks the port, later ones use it, and the data, again.
   // kUnavailable tells what the server printed, kNotFound what to install.
   absl::Status Start();
-  // SIGTERM, then waits for the end; the data are saved.
-  void Stop();
-  // SIGKILL, as by a lost machine: what was not saved is lost.
-  void Kill();
-  // The process hangs (SIGSTOP) with all connections open, and goes on (SIGCONT).
-  void Freeze();
-  void Thaw();
   // Deletes all data. REQUIRES: not running
   void Wipe();
 
@@ -51,7 +45,6 @@ class RedisServer {
   // More words for the server's command line, from the next Start on, such as {"--requirepass", "secret"}.
   void set_options(std::vector<std::string> options) { options_ = std::move(options); }
 
-  bool running() const { return process_ > 0; }
   std::uint16_t port() const { return port_; }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
 
@@ -61,13 +54,11 @@ class RedisServer {
  private:
   absl::Status Launch();
   bool WaitUntilServing(std::chrono::milliseconds limit);
-  void Reap(std::chrono::milliseconds patience);
 
   TempDirectory directory_;
   std::vector<std::string> options_;
   std::uint16_t port_ = 0;
   bool port_proved_ = false;
-  pid_t process_ = 0;
 };
 
 // A blocking client for tests: one command, one answer, as text. Arrays are joined by single blanks, nil is "(nil)",

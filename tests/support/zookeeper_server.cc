@@ -189,41 +189,6 @@ std::string ZookeeperServer::Ask(std::string_view command) const {
   return AskAt(Loopback(port_, ipv6_), command);
 }
 
-void ZookeeperServer::Reap(milliseconds patience) {
-  const auto deadline = SteadyClock::now() + patience;
-  while (waitpid(process_, nullptr, WNOHANG) == 0) {
-    if (SteadyClock::now() >= deadline) {
-      kill(process_, SIGKILL);
-      waitpid(process_, nullptr, 0);
-      break;
-    }
-    std::this_thread::sleep_for(kPollEvery);
-  }
-  process_ = 0;
-}
-
-void ZookeeperServer::Stop() {
-  if (!running()) return;
-  Thaw();
-  kill(process_, SIGTERM);
-  Reap(milliseconds(10000));
-}
-
-void ZookeeperServer::Kill() {
-  if (running()) Reap(milliseconds(0));
-}
-
-void ZookeeperServer::Freeze() {
-  if (!running()) return;
-  kill(process_, SIGSTOP);
-  siginfo_t stopped;
-  waitid(P_PID, static_cast<id_t>(process_), &stopped, WSTOPPED | WEXITED | WNOWAIT);
-}
-
-void ZookeeperServer::Thaw() {
-  if (running()) kill(process_, SIGCONT);
-}
-
 void ZookeeperServer::Wipe() { directory_.Remove("data"); }
 
 std::string ZookeeperServer::Output() const {

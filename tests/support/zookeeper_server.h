@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "fairlead/tests/support/server_process.h"
 #include "fairlead/tests/support/temp_directory.h"
 
 namespace fairlead {
@@ -24,7 +25,7 @@ namespace fairlead {
 //   Connect(server.address());
 //
 // The process dies with the thread that called Start (in tests the main thread). Not thread-safe.
-class ZookeeperServer {
+class ZookeeperServer : public ServerProcess {
  public:
   ZookeeperServer() = default;
   // Kills the process and deletes the data.
@@ -35,13 +36,6 @@ class ZookeeperServer {
   // Returns when the server answers. The first Start picks the port, later ones use it, and the data, again.
   // kUnavailable tells what the server printed, kNotFound what to install.
   absl::Status Start();
-  // SIGTERM, then waits for the end. Sessions and data live on in the files.
-  void Stop();
-  // SIGKILL, as by a lost machine.
-  void Kill();
-  // The process hangs (SIGSTOP) with all connections open, from before Freeze returns, and goes on (SIGCONT).
-  void Freeze();
-  void Thaw();
   // Deletes all data, sessions too. REQUIRES: not running
   void Wipe();
 
@@ -59,7 +53,6 @@ class ZookeeperServer {
   // Empty when it does not answer within a second.
   std::string Ask(std::string_view command) const;
 
-  bool running() const { return process_ > 0; }
   std::uint16_t port() const { return port_; }
   std::string address() const { return (ipv6_ ? "[::1]:" : "127.0.0.1:") + std::to_string(port_); }
 
@@ -69,7 +62,6 @@ class ZookeeperServer {
  private:
   void Launch();
   bool WaitUntilServing(std::chrono::milliseconds limit);
-  void Reap(std::chrono::milliseconds patience);
   std::string Output() const;
 
   TempDirectory directory_;
@@ -77,7 +69,6 @@ class ZookeeperServer {
   bool ipv6_ = false;
   std::uint16_t port_ = 0;
   bool port_proved_ = false;
-  pid_t process_ = 0;
 };
 
 }  // namespace fairlead
