@@ -8,7 +8,7 @@
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/routing/condition/condition_matcher.h"
-#include "fairlead/routing/mask.h"
+#include "fairlead/routing/condition/selected_providers.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/percent.h"
 #include "fairlead/url/redact.h"
@@ -33,18 +33,9 @@ class ConditionRouter::Table final : public RouteTable {
         call_(program_->options.enabled && program_->call.MatchesConsumer(input.consumer.parts()) ? &program_->call
                                                                                                    : nullptr) {
     if (call_ == nullptr || !program_->rule.then) return;
-    const Conditions& then = *program_->rule.then;
-    const UrlParts& consumer = input.consumer.parts();
-    const bool same_rule =
-        previous != nullptr && previous->program_ == program_ && previous->providers_ != nullptr;
-    const bool same_matcher =
-        same_rule && previous->providers_->references() == ProviderMatcher::References(then, consumer);
-    providers_ = same_matcher
-                     ? previous->providers_
-                     : std::make_shared<const ProviderMatcher>(then, consumer, program_->rule.compat);
-    mask_ = BuildMask(input, same_matcher ? &previous->mask_ : nullptr, [this](const Provider& provider) {
-      return providers_->Matches(provider.original.parts());
-    });
+    const bool same_rule = previous != nullptr && previous->program_ == program_;
+    selected_ = internal::SelectedProviders::Of(*program_->rule.then, program_->rule.compat, input,
+                                                same_rule ? &previous->selected_ : nullptr);
   }
 
   std::uint32_t cases() const override { return call_ != nullptr ? 2 : 1; }
@@ -56,7 +47,7 @@ class ConditionRouter::Table final : public RouteTable {
   void Route(RouteCase which, const InvokerSet& in, Outcomes& out) const override {
     if (which == kPasses || in.empty()) return out.KeepAll();
     if (!program_->rule.then) return out.Block("it allows no provider");
-    if (out.KeepIfAny(mask_)) return;
+    if (out.KeepIfAny(selected_.mask)) return;
     if (!program_->options.force) {
       out.Note("no provider satisfies it, so all stay");
       return out.KeepAll();
@@ -66,19 +57,15 @@ class ConditionRouter::Table final : public RouteTable {
   }
 
   std::string Describe(RouteCase which) const override {
-    const char* what = !program_->options.enabled ? " is disabled"
-                       : call_ == nullptr         ? " does not apply to this consumer"
-                       : which == kPasses         ? " does not apply to this call"
-                       : program_->options.force  ? " applies, force=true"
-                                                  : " applies, force=false";
-    return absl::StrCat("\"", Redacted(program_->rule.text), "\"", what);
+    return absl::StrCat("\"", Redacted(program_->rule.text), "\"",
+                        internal::EffectOfRule(program_->options.enabled, call_ != nullptr, which == kApplies,
+                                               program_->options.force));
   }
 
  private:
   const std::shared_ptr<const Program> program_;
   const CallMatcher* const call_;                     // nullptr: what the rule says of the consumer's url does not hold
-  std::shared_ptr<const ProviderMatcher> providers_;  // nullptr when the mask is not needed
-  InvokerSet mask_;
+  internal::SelectedProviders selected_;
 };
 
 ConditionRouter::ConditionRouter(ConditionRule rule, ConditionOptions options)

@@ -6,7 +6,7 @@
 
 #include "fairlead/base/strings.h"
 #include "fairlead/routing/condition/condition_matcher.h"
-#include "fairlead/routing/mask.h"
+#include "fairlead/routing/condition/selected_providers.h"
 #include "fairlead/url/redact.h"
 
 namespace fairlead {
@@ -29,24 +29,12 @@ class DestinationsRouter::Table final : public RouteTable {
         call_(program_->options.enabled && program_->call.MatchesConsumer(input.consumer.parts()) ? &program_->call
                                                                                                    : nullptr) {
     if (call_ == nullptr) return;
-    const UrlParts& consumer = input.consumer.parts();
     const bool same_rule = previous != nullptr && previous->program_ == program_ && previous->call_ != nullptr;
     for (std::size_t i = 0; i < program_->rule.to.size(); ++i) {
       const Conditions& match = program_->rule.to[i].match;
-      const Target* before = same_rule ? &previous->targets_[i] : nullptr;
-      Target target;
-      if (match.empty()) {
-        target.everybody = true;
-      } else {
-        const bool same_matcher =
-            before != nullptr && before->providers->references() == ProviderMatcher::References(match, consumer);
-        target.providers = same_matcher ? before->providers
-                                        : std::make_shared<const ProviderMatcher>(match, consumer, program_->rule.compat);
-        target.mask = BuildMask(input, same_matcher ? &before->mask : nullptr, [&](const Provider& provider) {
-          return target.providers->Matches(provider.original.parts());
-        });
-      }
-      targets_.push_back(std::move(target));
+      targets_.push_back(match.empty() ? internal::SelectedProviders()
+                                       : internal::SelectedProviders::Of(match, program_->rule.compat, input,
+                                                                         same_rule ? &previous->targets_[i] : nullptr));
     }
   }
 
@@ -60,9 +48,9 @@ class DestinationsRouter::Table final : public RouteTable {
     if (which == kPasses || in.empty()) return out.KeepAll();
     if (targets_.empty()) return out.Block("it has no destination");
     for (std::size_t i = 0; i < targets_.size(); ++i) {
-      const Target& target = targets_[i];
+      const internal::SelectedProviders& target = targets_[i];
       const std::uint32_t weight = program_->rule.to[i].weight;
-      if (target.everybody) {
+      if (target.matcher == nullptr) {
         out.Add(weight, in);
       } else if (in.Intersects(target.mask)) {
         out.Add(weight, target.mask);
@@ -78,25 +66,16 @@ class DestinationsRouter::Table final : public RouteTable {
   }
 
   std::string Describe(RouteCase which) const override {
-    const char* what = !program_->options.enabled ? " is disabled"
-                       : call_ == nullptr         ? " does not apply to this consumer"
-                       : which == kPasses         ? " does not apply to this call"
-                       : program_->options.force  ? " applies, force=true"
-                                                  : " applies, force=false";
     return absl::StrCat("from \"", Redacted(program_->rule.from_text), "\" to ", program_->rule.to.size(),
-                        program_->rule.to.size() == 1 ? " destination" : " destinations", what);
+                        program_->rule.to.size() == 1 ? " destination" : " destinations",
+                        internal::EffectOfRule(program_->options.enabled, call_ != nullptr, which == kApplies,
+                                               program_->options.force));
   }
 
  private:
-  struct Target {
-    bool everybody = false;
-    std::shared_ptr<const ProviderMatcher> providers;  // nullptr: everybody
-    InvokerSet mask;
-  };
-
   const std::shared_ptr<const Program> program_;
   const CallMatcher* const call_;  // nullptr: what the rule says of the consumer's url does not hold
-  std::vector<Target> targets_;    // by destination
+  std::vector<internal::SelectedProviders> targets_;  // by destination; without a matcher: everybody
 };
 
 DestinationsRouter::DestinationsRouter(DestinationsRule rule, ConditionOptions options)
