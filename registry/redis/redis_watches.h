@@ -56,8 +56,9 @@ class RedisWatches {
   // Looks at a list once. Never answers when the link is lost meanwhile, or there is none.
   void ReadOnce(const std::string& key, Told told);
 
-  // From now on `link` is asked. Null: nobody. `fresh`: it may hold other data than the one before, and those who
-  // register are only now writing them: for `settle` a list that lacks what it had is held back.
+  // From now on `link` is asked. Null: nobody. `fresh`: it may hold other data than the one before, or what nobody
+  // could extend meanwhile, and those who register are only now writing it: for a while a list that lacks what it had is held
+  // back.
   void Use(RedisLink* link, bool fresh);
   // While no link is used: every watch, later ones too, is told of `why` if that is news.
   void SetTrouble(absl::Status why);
