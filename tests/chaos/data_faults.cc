@@ -90,7 +90,7 @@ absl::Status KillProvider(FaultRun& run) {
                  SteadyClock::now())) {
     return absl::DeadlineExceededError("a provider's process was not listed: " + FileText(world.path_of("provider")));
   }
-  Wait(run.Between(0, kSessionMs / 2));
+  Wait(run.Between(0, run.session() / 2));
   provider.Kill();
   run.healed = SteadyClock::now();
   world.Mark(*client);

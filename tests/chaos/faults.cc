@@ -28,7 +28,7 @@ absl::Status TwoAtOnce(FaultRun& run) {
       link.Refuse();
       link.Cut();
       FAIRLEAD_RETURN_IF_ERROR(Wipe(run));
-      Wait(run.Between(0, kSessionMs));
+      Wait(run.Between(0, run.session()));
       return heal();
     case 2:  // the server dies while nobody hears of it
       link.Vanish();

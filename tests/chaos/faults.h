@@ -25,6 +25,8 @@ struct FaultRun {
   std::chrono::milliseconds Between(int least, int most) const {
     return std::chrono::milliseconds(least + static_cast<int>(random.Below(static_cast<std::uint64_t>(most - least + 1))));
   }
+  // The registry's, in ms.
+  int session() const { return static_cast<int>(world.registry().session().count()); }
   std::unique_ptr<RegistryClient> Client() const { return world.registry().Client(); }
 };
 
@@ -46,7 +48,6 @@ struct FaultKind {
 
 std::span<const FaultKind> AllFaults();
 
-inline constexpr int kSessionMs = static_cast<int>(kSession.count());
 inline void Wait(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
 
 // What the table of AllFaults is made of, and what several failures at once are made of.

@@ -23,7 +23,7 @@ absl::Status BadLink(FaultRun& run, milliseconds time, const std::function<void(
 
 absl::Status Partition(FaultRun& run, Way way) {
   const Fate fate = run.random.Below(2) == 0 ? Fate::kHold : Fate::kDrop;
-  return BadLink(run, run.Between(kSessionMs / 4, kSessionMs * 2),
+  return BadLink(run, run.Between(run.session() / 4, run.session() * 2),
                  [=](FaultProxy& proxy) { proxy.SetLink(way, {.fate = fate}); });
 }
 
@@ -31,7 +31,7 @@ absl::Status Partition(FaultRun& run, Way way) {
 
 absl::Status Cut(FaultRun& run) {
   const bool refuse = run.random.Below(2) == 0;
-  return BadLink(run, run.Between(0, kSessionMs), [refuse](FaultProxy& proxy) {
+  return BadLink(run, run.Between(0, run.session()), [refuse](FaultProxy& proxy) {
     if (refuse) proxy.Refuse();
     proxy.Cut();
   });
@@ -41,15 +41,15 @@ absl::Status PartitionToServer(FaultRun& run) { return Partition(run, Way::kToSe
 absl::Status PartitionToClient(FaultRun& run) { return Partition(run, Way::kToClient); }
 
 absl::Status Delay(FaultRun& run) {
-  const FaultProxy::Link link{.delay = run.Between(20, kSessionMs / 10), .jitter = run.Between(0, kSessionMs / 20)};
-  return BadLink(run, run.Between(kSessionMs / 2, kSessionMs), [=](FaultProxy& proxy) {
+  const FaultProxy::Link link{.delay = run.Between(20, run.session() / 10), .jitter = run.Between(0, run.session() / 20)};
+  return BadLink(run, run.Between(run.session() / 2, run.session()), [=](FaultProxy& proxy) {
     for (const Way way : {Way::kToServer, Way::kToClient}) proxy.SetLink(way, link);
   });
 }
 
 absl::Status SlowLink(FaultRun& run) {
   const FaultProxy::Link link{.bytes_per_second = 20000 + run.random.Below(80000)};
-  return BadLink(run, run.Between(kSessionMs / 2, kSessionMs), [=](FaultProxy& proxy) {
+  return BadLink(run, run.Between(run.session() / 2, run.session()), [=](FaultProxy& proxy) {
     for (const Way way : {Way::kToServer, Way::kToClient}) proxy.SetLink(way, link);
   });
 }
@@ -78,7 +78,7 @@ absl::Status HalfOpenNotices(FaultRun& run) {
 
 // New connections come about, and nobody ever speaks.
 absl::Status Silent(FaultRun& run) {
-  return BadLink(run, run.Between(kSessionMs / 4, kSessionMs * 2), [](FaultProxy& proxy) {
+  return BadLink(run, run.Between(run.session() / 4, run.session() * 2), [](FaultProxy& proxy) {
     proxy.SetLink(Way::kToClient, {.fate = Fate::kDrop});
     proxy.Cut();
   });
@@ -99,9 +99,9 @@ absl::Status CutOne(FaultRun& run) {
   } else {
     break_way(world.consumer_link().proxy(server));
   }
-  Wait(run.Between(kSessionMs / 4, kSessionMs));
+  Wait(run.Between(run.session() / 4, run.session()));
   world.Mark(*client);
-  Wait(run.Between(kSessionMs / 4, kSessionMs));
+  Wait(run.Between(run.session() / 4, run.session()));
   world.ForEachProxyOf(server, [](FaultProxy& proxy) { proxy.Heal(); });
   run.healed = SteadyClock::now();
   world.Mark(*client);

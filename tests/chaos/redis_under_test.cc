@@ -142,11 +142,14 @@ class Redis final : public RegistryUnderTest {
   }
 
   std::string_view name() const override { return name_; }
+  std::chrono::milliseconds session() const override { return std::chrono::milliseconds(1000); }
   std::span<ServerProcess* const> servers() override { return servers_; }
-  // The library's own patience is that of a session of a minute; here all is of a session of 2 s.
+  // The library's own patience is for a session of a minute.
   std::string Url(const std::vector<std::string>& addresses, const std::string& parameters) const override {
-    std::string url = absl::StrCat("redis://", addresses.front(), "?session=", kSession.count(), "&timeout=30000",
-                                   "&so.timeout=1000&connection.timeout=1000&reconnect.period=1000&", parameters);
+    const auto patience = session().count() * 2 / 3;
+    std::string url = absl::StrCat("redis://", addresses.front(), "?session=", session().count(), "&timeout=30000",
+                                   "&so.timeout=", patience, "&connection.timeout=", patience,
+                                   "&reconnect.period=", patience, "&", parameters);
     if (!cluster_.empty()) {
       absl::StrAppend(&url, "&cluster=", ToAbsl(cluster_), "&backup=",
                       absl::StrJoin(addresses.begin() + 1, addresses.end(), ","));

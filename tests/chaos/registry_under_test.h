@@ -21,9 +21,6 @@
 
 namespace fairlead::chaos {
 
-// Asked for by every client of the suite. A ZooKeeper grants up to 4 s; in Redis it is after how long an entry expires.
-inline constexpr std::chrono::milliseconds kSession{2000};
-
 // One list of a registry. An empty category is all of a service, an empty service is everything.
 struct ListName {
   std::string_view service;
@@ -94,6 +91,8 @@ class RegistryUnderTest {
 
   virtual std::string_view name() const = 0;
   virtual std::span<ServerProcess* const> servers() = 0;
+  // After how long those who are gone are noticed, as every client of the suite asks for it.
+  virtual std::chrono::milliseconds session() const = 0;
   // The url for whoever connects to these, one for each server.
   virtual std::string Url(const std::vector<std::string>& addresses, const std::string& parameters) const = 0;
   virtual absl::StatusOr<std::unique_ptr<RegistryLink>> Link(std::uint64_t seed) = 0;

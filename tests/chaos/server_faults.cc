@@ -46,7 +46,7 @@ absl::Status BreakOne(FaultRun& run, void (*harm)(ServerProcess&), milliseconds 
 
 absl::Status Kill(FaultRun& run) {
   for (ServerProcess* const server : run.world.registry().servers()) server->Kill();
-  return StartAgain(run, run.Between(0, 2 * kSessionMs));
+  return StartAgain(run, run.Between(0, 2 * run.session()));
 }
 
 absl::Status Restart(FaultRun& run) {
@@ -54,15 +54,15 @@ absl::Status Restart(FaultRun& run) {
   return StartAgain(run, milliseconds(0));
 }
 
-absl::Status FreezeShort(FaultRun& run) { return Freeze(run, run.Between(100, kSessionMs / 2)); }
-absl::Status FreezeLong(FaultRun& run) { return Freeze(run, run.Between(kSessionMs * 3 / 2, kSessionMs * 5 / 2)); }
+absl::Status FreezeShort(FaultRun& run) { return Freeze(run, run.Between(100, run.session() / 2)); }
+absl::Status FreezeLong(FaultRun& run) { return Freeze(run, run.Between(run.session() * 3 / 2, run.session() * 5 / 2)); }
 
 // All data is lost; a new ZooKeeper counts its transactions from the beginning.
 absl::Status Wipe(FaultRun& run) {
   ServerProcess& server = *run.world.registry().servers().front();
   server.Kill();
   server.Wipe();
-  Wait(run.Between(0, kSessionMs));
+  Wait(run.Between(0, run.session()));
   FAIRLEAD_RETURN_IF_ERROR(server.Start());
   run.healed = SteadyClock::now();
   run.world.RestoreFleet(*run.Client());
@@ -70,15 +70,15 @@ absl::Status Wipe(FaultRun& run) {
 }
 
 absl::Status KillOne(FaultRun& run) {
-  return BreakOne(run, [](ServerProcess& server) { server.Kill(); }, run.Between(0, 2 * kSessionMs));
+  return BreakOne(run, [](ServerProcess& server) { server.Kill(); }, run.Between(0, 2 * run.session()));
 }
 
 absl::Status FreezeOne(FaultRun& run) {
-  return BreakOne(run, [](ServerProcess& server) { server.Freeze(); }, run.Between(kSessionMs, kSessionMs * 5 / 2));
+  return BreakOne(run, [](ServerProcess& server) { server.Freeze(); }, run.Between(run.session(), run.session() * 5 / 2));
 }
 
 absl::Status WipeOne(FaultRun& run) {
-  return BreakOne(run, [](ServerProcess& server) { server.Kill(), server.Wipe(); }, run.Between(0, kSessionMs));
+  return BreakOne(run, [](ServerProcess& server) { server.Kill(), server.Wipe(); }, run.Between(0, run.session()));
 }
 
 }  // namespace fairlead::chaos

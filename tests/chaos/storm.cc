@@ -1,10 +1,13 @@
 #include "fairlead/tests/chaos/storm.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -25,9 +28,32 @@ constexpr int kFleet = 150;
 constexpr std::int64_t kHeapSlack = 2 << 20;
 constexpr int kRoundsToGrow = 8;
 
+// How few providers a directory offered at the worst moment, looked at from a thread of its own.
+class FewestListed {
+ public:
+  explicit FewestListed(const World& world) : thread_([this, &world] {
+      while (!over_) {
+        fewest_ = std::min(fewest_, world.Listed(kOrders).size());
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+    }) {}
+  ~FewestListed() { Get(); }
+  std::size_t Get() {
+    over_ = true;
+    if (thread_.joinable()) thread_.join();
+    return fewest_;
+  }
+
+ private:
+  std::atomic<bool> over_{false};
+  std::size_t fewest_ = std::numeric_limits<std::size_t>::max();
+  std::thread thread_;
+};
+
 struct KindResult {
   std::vector<double> right, back;  // ms from the heal to the right directory; to all nodes in the registry
   Callers::Counts calls;
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();  // providers listed
 };
 
 class Storm {
@@ -57,17 +83,17 @@ class Storm {
 
   void PrintTable() {
     const std::string prefix = absl::StrCat(ToAbsl(world_.registry().name()), " ");
-    std::printf("\n%-17s %6s  %s  %s\n%-17s %6s  %9s %9s  %9s %9s  %9s %7s %7s\n", "", "",
+    std::printf("\n%-17s %6s  %s  %s\n%-17s %6s  %9s %9s  %9s %9s  %7s %9s %7s %7s\n", "", "",
                 "directory right, ms", "own entries back, ms", "failure", "rounds", "median", "worst", "median", "worst",
-                "served", "retried", "failed");
+                "fewest", "served", "retried", "failed");
     for (const FaultKind& kind : AllFaults()) {
       const auto at = results_.find(kind.name);
       if (at == results_.end()) continue;
       const KindResult& result = at->second;
       const std::string row = prefix + std::string(kind.name);
-      std::printf("%-17s %6zu  %9.1f %9.1f  %9.1f %9.1f  %9llu %7llu %7llu\n", std::string(kind.name).c_str(), result.right.size(),
+      std::printf("%-17s %6zu  %9.1f %9.1f  %9.1f %9.1f  %7zu %9llu %7llu %7llu\n", std::string(kind.name).c_str(), result.right.size(),
                   Median(result.right), Worst(result.right), Median(result.back), Worst(result.back),
-                  static_cast<unsigned long long>(result.calls.served),
+                  result.fewest, static_cast<unsigned long long>(result.calls.served),
                   static_cast<unsigned long long>(result.calls.retried),
                   static_cast<unsigned long long>(result.calls.failed));
       report_.Add(row, "rounds", static_cast<double>(result.right.size()));
@@ -75,6 +101,7 @@ class Storm {
       report_.Add(row, "right_worst_ms", Worst(result.right));
       report_.Add(row, "back_median_ms", Median(result.back));
       report_.Add(row, "back_worst_ms", Worst(result.back));
+      report_.Add(row, "fewest_listed", static_cast<double>(result.fewest));
       report_.Add(row, "calls_served", static_cast<double>(result.calls.served));
       report_.Add(row, "calls_retried", static_cast<double>(result.calls.retried));
       report_.Add(row, "calls_failed", static_cast<double>(result.calls.failed));
@@ -121,6 +148,7 @@ class Storm {
     std::printf("%3d  %-17s", round, std::string(kind.name).c_str());
     std::fflush(stdout);
     const Callers::Counts before = world_.callers().counts();
+    FewestListed fewest(world_);
     FaultRun run{world_, random, options_.brief};
     KindResult& result = results_[kind.name];
     bool told = false;
@@ -138,7 +166,9 @@ class Storm {
     if (run.healed == SteadyClock::time_point()) run.healed = SteadyClock::now();
     const auto right = TimeUntil([&] { return Right(); }, run.healed);
     const auto back = TimeUntil([&] { return Back(0); }, run.healed);
-    const std::int64_t whole_session = RealClock().SystemMillis() + kSession.count();
+    const auto since = SteadyClock::now() - run.healed;
+    const auto extended = std::chrono::duration_cast<std::chrono::milliseconds>(world_.registry().session() - since);
+    const std::int64_t until = RealClock().SystemMillis() + extended.count();
     if (!right) fail("the directory is not what the registry lists");
     if (!back) fail("our entries are not in the registry again");
     if (kind.clean != nullptr) {
@@ -148,11 +178,12 @@ class Storm {
         fail(error.what());
       }
     }
-    // Whatever came back late has to arrive, too, and what was there has to be extended.
-    if (right && back && !TimeUntil([&] { return Right() && Back(whole_session); }, run.healed)) {
+    // Whatever came back late has to arrive, too, and what stayed there has to be extended since.
+    if (right && back && !TimeUntil([&] { return Right() && Back(until); }, run.healed)) {
       fail("right, and then wrong again");
     }
     client_ = nullptr;
+    result.fewest = std::min(result.fewest, fewest.Get());
     if (!TimeUntil([&] { return Calm(); }, SteadyClock::now())) fail("threads or descriptors stay: " + Held());
 
     const Callers::Counts after = world_.callers().counts();

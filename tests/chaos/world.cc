@@ -51,7 +51,7 @@ toy::TcpServer::Handler Answer() {
 
 milliseconds HealBound() {
   // Effort(20) is 1 under a sanitizer.
-  return (kSession + milliseconds(15000)) * (Effort(20) == 1 ? 3 : 1);
+  return milliseconds(17000) * (Effort(20) == 1 ? 3 : 1);
 }
 
 LogSink LastLines::sink() const {

@@ -26,7 +26,8 @@ namespace fairlead::chaos {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// How long anything may take that has to come right by itself: a session and a generous rest, for a busy machine.
+// How long anything may take that has to come right by itself: a session of 2 s at most, and a generous rest, for a busy
+// machine.
 std::chrono::milliseconds HealBound();
 
 // Two services. Orders is offered by real TCP servers that our own registrar announces, and by a fleet whose entries the

@@ -85,9 +85,10 @@ class Zookeeper final : public RegistryUnderTest {
   using RegistryUnderTest::Url;
 
   std::string_view name() const override { return "zookeeper"; }
+  std::chrono::milliseconds session() const override { return std::chrono::milliseconds(2000); }
   std::span<ServerProcess* const> servers() override { return servers_; }
   std::string Url(const std::vector<std::string>& addresses, const std::string& parameters) const override {
-    return absl::StrCat("zookeeper://", absl::StrJoin(addresses, ","), "?session=", kSession.count(),
+    return absl::StrCat("zookeeper://", absl::StrJoin(addresses, ","), "?session=", session().count(),
                         "&timeout=30000&", parameters);
   }
   absl::StatusOr<std::unique_ptr<RegistryLink>> Link(std::uint64_t seed) override {
