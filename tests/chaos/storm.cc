@@ -183,6 +183,7 @@ class Storm {
       fail("right, and then wrong again");
     }
     client_ = nullptr;
+    if (fewest.Get() < kFleet / 2) fail(absl::StrCat("the directory offered only ", fewest.Get(), " providers"));
     result.fewest = std::min(result.fewest, fewest.Get());
     if (!TimeUntil([&] { return Calm(); }, SteadyClock::now())) fail("threads or descriptors stay: " + Held());
 

@@ -19,6 +19,7 @@ struct StormOptions {
 
 // Failure after failure under calls, each with its promises:
 //   - no call fails after one retry elsewhere,
+//   - no directory ever offers fewer than half of the providers, however much the registry forgets,
 //   - when it is over, the directories equal the registry's lists within HealBound(),
 //   - within the same bound all entries of ours are in the registry, in sessions that live,
 //   - threads and descriptors return to what they were,
