@@ -42,8 +42,8 @@ absl::Status TwoAtOnce(FaultRun& run) {
 
 bool HasTwoServers(RegistryUnderTest& registry) { return registry.servers().size() == 2; }
 bool Any(RegistryUnderTest&) { return true; }
-// Redis tells changes on connections of their own.
-bool TellsApart(RegistryUnderTest& registry) { return registry.name() == "redis"; }
+// Tells changes on a connection of their own, answers reads and refuses writes.
+bool IsRedis(RegistryUnderTest& registry) { return registry.name() == "redis"; }
 
 constexpr std::array kFaults = {
     FaultKind{"kill", "kill -9 of the server, started again up to two sessions later", Kill, nullptr, Any},
@@ -51,6 +51,7 @@ constexpr std::array kFaults = {
     FaultKind{"freeze-short", "the server hangs for less than a session", FreezeShort},
     FaultKind{"freeze-long", "the server hangs for longer than a session", FreezeLong},
     FaultKind{"wipe", "the server loses all its data", Wipe},
+    FaultKind{"refuse-writes", "the server answers writes with an error for up to two sessions", RefuseWrites, nullptr, IsRedis},
     FaultKind{"kill-one", "kill -9 of one of two servers", KillOne, nullptr, HasTwoServers},
     FaultKind{"freeze-one", "one of two servers hangs for longer than a session", FreezeOne, nullptr, HasTwoServers},
     FaultKind{"wipe-one", "one of two servers loses all its data", WipeOne, nullptr, HasTwoServers},
@@ -62,7 +63,7 @@ constexpr std::array kFaults = {
     FaultKind{"to-client", "nothing comes from the server: held back or lost", PartitionToClient},
     FaultKind{"silent", "the server takes new connections and says nothing", Silent},
     FaultKind{"half-open", "the peer of every connection vanishes without a word", HalfOpen, EndVanished},
-    FaultKind{"half-open-news", "so does the peer of the connections for messages", HalfOpenNotices, EndVanished, TellsApart},
+    FaultKind{"half-open-news", "so does the peer of the connections for messages", HalfOpenNotices, EndVanished, IsRedis},
     FaultKind{"delay", "everything comes late, by up to 0.3 s each way", Delay},
     FaultKind{"slow-link", "20 to 100 kB/s", SlowLink},
     FaultKind{"churn", "2 000 providers come, go and restart", Churn},

@@ -57,6 +57,7 @@ absl::Status Restart(FaultRun& run);
 absl::Status FreezeShort(FaultRun& run);
 absl::Status FreezeLong(FaultRun& run);
 absl::Status Wipe(FaultRun& run);
+absl::Status RefuseWrites(FaultRun& run);
 absl::Status KillOne(FaultRun& run);
 absl::Status FreezeOne(FaultRun& run);
 absl::Status WipeOne(FaultRun& run);

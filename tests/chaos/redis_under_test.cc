@@ -174,6 +174,12 @@ class Redis final : public RegistryUnderTest {
     const auto client = Client();
     for (const Held& entry : entries) client->Remove(entry.list, entry.name);
   }
+  // Out of memory, which Redis has in common with a full disk and a replica.
+  void RefuseWrites(bool refuse) override {
+    for (const ServerProcess* const server : servers_) {
+      MustBeFine(RedisTestClient(server->port()).Ask({"CONFIG", "SET", "maxmemory", refuse ? "1" : "0"}));
+    }
+  }
 
  private:
   const std::string_view name_, cluster_;

@@ -105,6 +105,9 @@ class RegistryUnderTest {
   };
   virtual void Expire(const RegistryLink& owner, const std::vector<Held>& entries) = 0;
 
+  // Reads go on, writes are answered with an error, also the suite's own. Nothing where the product has no such state.
+  virtual void RefuseWrites(bool refuse) { static_cast<void>(refuse); }
+
   absl::Status Start();
   // Straight at the servers.
   std::string Url(const std::string& parameters);

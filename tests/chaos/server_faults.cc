@@ -69,6 +69,16 @@ absl::Status Wipe(FaultRun& run) {
   return absl::OkStatus();
 }
 
+// What is there cannot be extended, and expires.
+absl::Status RefuseWrites(FaultRun& run) {
+  run.world.registry().RefuseWrites(true);
+  Wait(run.Between(run.session() / 2, 2 * run.session()));
+  run.world.registry().RefuseWrites(false);
+  run.healed = SteadyClock::now();
+  run.world.Mark(*run.Client());
+  return absl::OkStatus();
+}
+
 absl::Status KillOne(FaultRun& run) {
   return BreakOne(run, [](ServerProcess& server) { server.Kill(); }, run.Between(0, 2 * run.session()));
 }
