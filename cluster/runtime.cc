@@ -311,7 +311,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     context.seed = Mix64(options_.seed + registries_.size());
     context.cache_file = options_.cache_file;
     if (const std::string home = HomeDirectory(); context.cache_file.empty() && (*factory)->CachesByDefault() && !home.empty()) {
-      context.cache_file = internal::DefaultCacheFile(url, home, ApplicationIn(caller));
+      context.cache_file = internal::DefaultCacheFile(url, home, ApplicationIn(caller), (*factory)->Place(url));
     }
     if (!internal::CacheFilePath(url, context.cache_file).empty()) context.file_executor = FileExecutor();
     auto backend = (*factory)->Create(url, context);

@@ -207,12 +207,13 @@ std::string CacheFilePath(const Url& registry, std::string_view fallback) {
   return std::string(registry.Param("file", fallback));
 }
 
-std::string DefaultCacheFile(const Url& registry, std::string_view home, std::string_view application) {
+std::string DefaultCacheFile(const Url& registry, std::string_view home, std::string_view application,
+                             std::string_view place) {
   if (application.empty()) application = "null";
   std::string address = registry.parts().Address();
   std::replace(address.begin(), address.end(), ':', '-');
   std::string name = absl::StrCat("dubbo-registry-", ToAbsl(registry.Param("application", application)), "-",
-                                  address, ".cache");
+                                  address, place.empty() ? "" : "-", ToAbsl(place), ".cache");
   std::replace(name.begin(), name.end(), '/', '-');
   return absl::StrCat(ToAbsl(home), "/.dubbo/", name);
 }

@@ -67,8 +67,9 @@ CachedLists ReadCachedValue(std::string_view value, const Url& consumer, UrlPool
 // `file-cache=false` (`file.cache` before Dubbo 3.2) asks for.
 std::string CacheFilePath(const Url& registry, std::string_view fallback);
 // Where Dubbo keeps them without being told, in its user's directory `home`. `application` is for a url
-// without such a parameter.
-std::string DefaultCacheFile(const Url& registry, std::string_view home, std::string_view application);
+// without such a parameter. `place`: RegistryFactory::Place, which Dubbo forgets.
+std::string DefaultCacheFile(const Url& registry, std::string_view home, std::string_view application,
+                             std::string_view place = {});
 
 }  // namespace fairlead::internal
 

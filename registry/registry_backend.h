@@ -121,7 +121,8 @@ class RegistryFactory {
   // Are lists of such a registry worth keeping in a file when nobody asked for one?
   virtual bool CachesByDefault() const { return true; }
   // What of the url, beside address, credentials, backups and group, says which registry it is, as the number of a
-  // database: urls that differ in it never share a connection.
+  // database: urls that differ in it share neither a connection nor a file of Dubbo's naming. A few plain letters and digits;
+  // empty for what Dubbo's default is.
   virtual std::string Place(const Url& registry) const {
     (void)registry;
     return {};

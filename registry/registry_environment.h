@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -76,12 +77,16 @@ struct RegistryEnvironment {
     });
   }
 
-  // "memory://h did not answer within 5000 ms (last error: ...)": what a caller with check=true is told.
+  // "memory://h did not answer within 5000 ms about ...; last error: ...; <the backend's state>": what a caller with check=true
+  // is told.
   absl::Status NoAnswer(std::string_view about, std::chrono::milliseconds timeout) const {
     const absl::Status last_error = failures.latest();
+    const std::string state = backend->Describe();
+    // Mostly the state says it too.
+    const bool said = last_error.ok() || state.find(FromAbsl(last_error.message())) != std::string::npos;
     return absl::UnavailableError(absl::StrCat(
         "registry ", options.address, " did not answer within ", timeout.count(), " ms about ",
-        Shortened(about), last_error.ok() ? "" : absl::StrCat("; last error: ", last_error.ToString()),
+        Shortened(about), said ? "" : absl::StrCat("; last error: ", last_error.ToString()), "; ", state,
         "; check the address, or use check=false to go on and wait in the background"));
   }
 

@@ -164,6 +164,9 @@ void RedisBackend::SwitchTo(RedisLink& link) {
     Tell(Session::kSuspended);
     if (stopped_) return;
   }
+  // Everybody's extensions were due meanwhile, if it was the server that was away: those who come back first are not all.
+  const bool lapsed = state_ == State::kSuspended && context_.clock->SteadyNow() - suspended_at_ +
+                                                             options_.answer_timeout >= options_.session / 2;
   current_ = &link;
   state_ = State::kUp;
   if (!same) {
@@ -171,7 +174,7 @@ void RedisBackend::SwitchTo(RedisLink& link) {
     runs_.clear();
   }
   for (RedisLink* const one : Writable()) runs_[one] = one->run_id();
-  watches_->Use(&link, !same && !first);
+  watches_->Use(&link, (!same && !first) || lapsed);
   Tell(first ? Session::kConnected : same ? Session::kReconnected : Session::kNew);
   if (stopped_ || !same) return;
   // Some of it may have expired.
@@ -181,6 +184,7 @@ void RedisBackend::SwitchTo(RedisLink& link) {
 void RedisBackend::Suspend() {
   current_ = nullptr;
   state_ = State::kSuspended;
+  suspended_at_ = context_.clock->SteadyNow();
   watches_->Use(nullptr, false);
   session_end_ = context_.executor->After(options_.session, [this] { EndSession(); });
   Tell(Session::kSuspended);

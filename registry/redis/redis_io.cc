@@ -140,12 +140,13 @@ class RedisIo::Channel : public std::enable_shared_from_this<Channel> {
 
   void Deliver() {
     std::vector<RedisReply> replies;
-    bool opened = false;
+    bool opened = false, more = false;
     std::optional<absl::Status> closed;
     {
       const std::lock_guard lock(mutex_);
       delivery_posted_ = false;
       opened = std::exchange(opened_news_, false);
+      more = std::exchange(in_news_, false);
       replies.swap(in_);
       closed = std::exchange(closed_news_, std::nullopt);
       if (std::exchange(paused_, false)) {
@@ -153,7 +154,7 @@ class RedisIo::Channel : public std::enable_shared_from_this<Channel> {
       }
     }
     if (opened && events_ != nullptr) events_->OnOpen();
-    if (!replies.empty() && events_ != nullptr) events_->OnReplies(std::move(replies));
+    if (more && events_ != nullptr) events_->OnReplies(std::move(replies));
     if (closed && events_ != nullptr) std::exchange(events_, nullptr)->OnClosed(*std::move(closed));
   }
 
@@ -210,8 +211,9 @@ class RedisIo::Channel : public std::enable_shared_from_this<Channel> {
     std::vector<RedisReply> replies;
     const absl::Status status = reader_.Feed(buffer_.data(), size, replies);
     bool wait = false;
-    if (!replies.empty()) {
+    {
       const std::lock_guard lock(mutex_);
+      in_news_ = true;
       if (in_.empty()) {
         in_ = std::move(replies);
       } else {
@@ -281,6 +283,7 @@ class RedisIo::Channel : public std::enable_shared_from_this<Channel> {
   std::vector<RedisReply> in_;
   std::optional<absl::Status> closed_news_;
   bool opened_news_ = false;
+  bool in_news_ = false;  // something came, be it a part of a reply
   bool closed_ = false;
   bool flush_posted_ = false;
   bool delivery_posted_ = false;

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "fairlead/base/strings.h"
-#include "fairlead/registry/redis/redis_watches.h"
+#include "fairlead/registry/redis/redis_reads.h"
 #include "fairlead/url/redact.h"
 
 namespace fairlead::internal {

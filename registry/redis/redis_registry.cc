@@ -1,6 +1,7 @@
 #include "fairlead/registry/redis/redis_registry.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,7 +17,11 @@ class RedisRegistryFactory final : public RegistryFactory {
  public:
   std::string_view scheme() const override { return "redis"; }
   std::string Place(const Url& registry) const override {
-    return absl::StrCat(ToAbsl(registry.Param("db.index", "0")), "|", ToAbsl(registry.Param("cluster", "failover")));
+    const std::string_view db = registry.Param("db.index", "0"), cluster = registry.Param("cluster", "failover");
+    std::string place;
+    if (db != "0") absl::StrAppend(&place, "db", ToAbsl(db));
+    if (cluster != "failover") absl::StrAppend(&place, place.empty() ? "" : "-", ToAbsl(cluster));
+    return place;
   }
   absl::StatusOr<std::unique_ptr<RegistryBackend>> Create(const Url& registry,
                                                           const RegistryContext& context) override {

@@ -20,7 +20,8 @@ class RedisStream {
    public:
     virtual ~Events() = default;
     virtual void OnOpen() = 0;
-    // In the order in which they came.
+    // In the order in which they came. None: a part of the next one has come, which is a sign of life: a long list takes its
+    // time on a slow link.
     virtual void OnReplies(std::vector<RedisReply> replies) = 0;
     // The last event.
     virtual void OnClosed(absl::Status why) = 0;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "fairlead/base/hash.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/registry/redis/redis_reads.h"
 
 namespace fairlead::internal {
 namespace {
@@ -15,8 +16,6 @@ using std::chrono::milliseconds;
 
 // Paces the thousands of reads that follow a new connection.
 constexpr std::size_t kMostReads = 128;
-constexpr std::size_t kMostKeys = 1'000'000;
-constexpr int kKeysAStep = 1000;
 constexpr std::size_t kMostSkipped = 100;
 
 std::vector<std::uint64_t> HashesOf(const std::vector<std::string>& names) {
@@ -27,56 +26,7 @@ std::vector<std::uint64_t> HashesOf(const std::vector<std::string>& names) {
   return hashes;
 }
 
-struct Scan {
-  RedisLink& link;
-  const std::string pattern;
-  std::set<std::string> keys;
-  absl::AnyInvocable<void(absl::StatusOr<std::set<std::string>>)> then;
-};
-
-void ScanStep(std::shared_ptr<Scan> scan, const std::string& cursor) {
-  RedisLink& link = scan->link;
-  const RedisWords command{"SCAN", cursor, "MATCH", scan->pattern, "COUNT", std::to_string(kKeysAStep)};
-  link.Command(command, [scan](RedisReply reply) {
-    if (reply.is_error()) return scan->then(RedisErrorStatus(reply, absl::StrCat("looking for ", scan->pattern)));
-    if (reply.items.size() != 2) return scan->then(absl::DataLossError("Redis: SCAN was not answered with two parts"));
-    for (RedisReply& key : reply.items[1].items) scan->keys.insert(std::move(key.text));
-    if (scan->keys.size() > kMostKeys) {
-      return scan->then(absl::ResourceExhaustedError(
-          absl::StrCat("Redis, looking for ", scan->pattern, ": more than ", kMostKeys, " keys")));
-    }
-    const std::string next = std::move(reply.items[0].text);
-    if (next.empty() || next == "0") return scan->then(std::move(scan->keys));
-    ScanStep(scan, next);
-  });
-}
-
 }  // namespace
-
-void ScanRedisKeys(RedisLink& link, const std::string& pattern,
-                   absl::AnyInvocable<void(absl::StatusOr<std::set<std::string>>)> then) {
-  ScanStep(std::make_shared<Scan>(Scan{link, pattern, {}, std::move(then)}), "0");
-}
-
-void ReadRedisHash(RedisLink& link, const std::string& key,
-                   absl::AnyInvocable<void(absl::StatusOr<std::vector<RedisReply>>)> then) {
-  using Then = absl::AnyInvocable<void(absl::StatusOr<std::vector<RedisReply>>)>;
-  const auto shared = std::make_shared<Then>(std::move(then));
-  // How many first: nothing bounds what others put under our names, and HGETALL cannot be stopped.
-  link.Command({"HLEN", key}, [&link, key, shared](const RedisReply& length) {
-    if (length.is_error()) return (*shared)(RedisErrorStatus(length, absl::StrCat("reading ", key)));
-    if (length.integer > RedisWatches::kMostFields) {
-      return (*shared)(absl::ResourceExhaustedError(absl::StrCat("Redis, reading ", key, ": ", length.integer,
-                                                                 " fields; more than ", RedisWatches::kMostFields,
-                                                                 " are not read")));
-    }
-    if (length.integer == 0) return (*shared)(std::vector<RedisReply>());
-    link.Command({"HGETALL", key}, [key, shared](RedisReply reply) {
-      if (reply.is_error()) return (*shared)(RedisErrorStatus(reply, absl::StrCat("reading ", key)));
-      (*shared)(std::move(reply.items));
-    });
-  });
-}
 
 RedisWatches::Entry::Entry(Kind its_kind, std::string its_key, std::optional<BurstWindow::Limits> limits,
                            Told its_told, milliseconds session)
@@ -165,9 +115,9 @@ void RedisWatches::Use(RedisLink* link, bool fresh) {
   era_ = std::make_shared<int>(0);
   queue_.clear();
   reads_ = 0;
-  if (fresh) settled_at_ = context_.clock->SteadyNow() + options_.session / 2 + options_.session / 8;
+  if (fresh) settled_at_ = context_.clock->SteadyNow() + settle();
   for (const auto& [key, entry] : entries_) {
-    entry->subscribed = entry->queued = entry->reading = entry->dirty = false;
+    entry->subscribed = entry->queued = entry->reading = entry->dirty = entry->read_here = false;
     entry->timer.Cancel();
     entry->look.Cancel();
     entry->settle.Cancel();
@@ -294,6 +244,7 @@ void RedisWatches::OnHash(const EntryPtr& entry, absl::StatusOr<std::vector<Redi
   EndRead(entry);
   if (!hash.ok()) return Fail(entry, hash.status());
   if (entry->removed) return;
+  NoticeLoss(*entry, hash->size() / 2);
   Found found;
   if (hash->empty()) {
     // The last field takes the key along, so that an empty hash and none at all look the same. Whoever unregisters says
@@ -320,21 +271,34 @@ void RedisWatches::OnHash(const EntryPtr& entry, absl::StatusOr<std::vector<Redi
   Tell(entry, std::move(found));
 }
 
+// Whoever unregisters or cleans says so; fields that expired still stand there. What was not heard of because there was no
+// connection is no loss.
+void RedisWatches::NoticeLoss(Entry& entry, std::size_t fields) {
+  const bool heard_all = std::exchange(entry.read_here, true);
+  // The word may come after the reading.
+  if (entry.left && std::exchange(entry.lost, false)) entry.settled_at = {};
+  if (!heard_all || entry.left || entry.lost || fields >= entry.told_names.size()) return;
+  entry.lost = true;
+  entry.settled_at = context_.clock->SteadyNow() + settle();
+}
+
 // On a server that took another's place, or lost its data, the providers come back one by one, within half a session;
 // the first of them alone would get everybody's calls. None at all is the concern of those who are told.
 bool RedisWatches::Lacks(const Entry& entry, const std::vector<std::string>& names) const {
-  if (context_.clock->SteadyNow() >= settled_at_ || names.empty()) return false;
+  if (context_.clock->SteadyNow() >= std::max(settled_at_, entry.settled_at) || names.empty()) return false;
   const std::vector<std::uint64_t> hashes = HashesOf(names);
   return !std::includes(hashes.begin(), hashes.end(), entry.told_names.begin(), entry.told_names.end());
 }
 
 bool RedisWatches::HoldsBack(const EntryPtr& entry, const std::vector<std::string>& names) {
   if (Lacks(*entry, names)) {
-    const auto until_settled = settled_at_ - context_.clock->SteadyNow();
+    const auto until_settled = std::max(settled_at_, entry->settled_at) - context_.clock->SteadyNow();
     entry->settle = After(until_settled, [this, entry] { Want(entry); });
     return true;
   }
-  if (!names.empty()) entry->told_names = HashesOf(names);
+  if (names.empty()) return false;
+  entry->told_names = HashesOf(names);
+  entry->lost = false;
   return false;
 }
 

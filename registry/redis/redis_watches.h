@@ -41,7 +41,6 @@ class RedisWatches {
   };
   using Told = absl::AnyInvocable<void(Found)>;
 
-  static constexpr std::int64_t kMostFields = 1'000'000;
   static constexpr std::size_t kMostDocumentBytes = 16 * 1024 * 1024;
 
   // `on_skipped`: Skipped() says something else than before.
@@ -56,8 +55,9 @@ class RedisWatches {
   // Looks at a list once. Never answers when the link is lost meanwhile, or there is none.
   void ReadOnce(const std::string& key, Told told);
 
-  // From now on `link` is asked. Null: nobody. `fresh`: it may hold other data than the one before, and those who
-  // register are only now writing them: for `settle` a list that lacks what it had is held back.
+  // From now on `link` is asked. Null: nobody. `fresh`: it may hold other data than the one before, or what nobody
+  // could extend meanwhile, and those who register are only now writing it: for a while a list that lacks what it had is held
+  // back.
   void Use(RedisLink* link, bool fresh);
   // While no link is used: every watch, later ones too, is told of `why` if that is news.
   void SetTrouble(absl::Status why);
@@ -82,6 +82,9 @@ class RedisWatches {
     bool reading = false;
     bool dirty = false;     // something changed while it was being read
     bool left = false;      // somebody said that a field was taken away, since the last reading that found some
+    bool read_here = false;  // on the present link
+    bool lost = false;       // fields have gone without a word; until a list is told
+    Clock::SteadyTime settled_at{};
     RedisFields fields;
     std::vector<std::uint64_t> told_names;  // hashes of what a list was told to have, in order
     std::vector<std::string> bad;
@@ -103,6 +106,9 @@ class RedisWatches {
   void ReadServices(const EntryPtr& entry);
   void ReadDocument(const EntryPtr& entry);
   void OnHash(const EntryPtr& entry, absl::StatusOr<std::vector<RedisReply>> hash);
+  // How long those who register may take to write again what somebody lost.
+  std::chrono::milliseconds settle() const { return options_.session / 2 + options_.session / 8; }
+  void NoticeLoss(Entry& entry, std::size_t fields);
   bool Lacks(const Entry& entry, const std::vector<std::string>& names) const;
   bool HoldsBack(const EntryPtr& entry, const std::vector<std::string>& names);
   void EndRead(const EntryPtr& entry);
@@ -129,15 +135,6 @@ class RedisWatches {
   std::deque<EntryPtr> queue_;
   std::size_t reads_ = 0;
 };
-
-// Every field and value of a hash, in turn; refuses one that is too large. `then` is called later, not when the link is
-// lost. kFailedPrecondition: the key holds something else.
-void ReadRedisHash(RedisLink& link, const std::string& key,
-                   absl::AnyInvocable<void(absl::StatusOr<std::vector<RedisReply>>)> then);
-
-// The keys that fit `pattern`, each once. `then` is called later, not when the link is lost.
-void ScanRedisKeys(RedisLink& link, const std::string& pattern,
-                   absl::AnyInvocable<void(absl::StatusOr<std::set<std::string>>)> then);
 
 }  // namespace fairlead::internal
 

@@ -1,15 +1,20 @@
 #include "fairlead/tests/chaos/storm.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 
+#include "fairlead/base/clock.h"
+#include "fairlead/base/strings.h"
 #include "fairlead/tests/chaos/faults.h"
 #include "fairlead/tests/chaos/resources.h"
 #include "fairlead/tests/chaos/world.h"
@@ -23,9 +28,32 @@ constexpr int kFleet = 150;
 constexpr std::int64_t kHeapSlack = 2 << 20;
 constexpr int kRoundsToGrow = 8;
 
+// How few providers a directory offered at the worst moment, looked at from a thread of its own.
+class FewestListed {
+ public:
+  explicit FewestListed(const World& world) : thread_([this, &world] {
+      while (!over_) {
+        fewest_ = std::min(fewest_, world.Listed(kOrders).size());
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+    }) {}
+  ~FewestListed() { Get(); }
+  std::size_t Get() {
+    over_ = true;
+    if (thread_.joinable()) thread_.join();
+    return fewest_;
+  }
+
+ private:
+  std::atomic<bool> over_{false};
+  std::size_t fewest_ = std::numeric_limits<std::size_t>::max();
+  std::thread thread_;
+};
+
 struct KindResult {
   std::vector<double> right, back;  // ms from the heal to the right directory; to all nodes in the registry
   Callers::Counts calls;
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();  // providers listed
 };
 
 class Storm {
@@ -37,6 +65,7 @@ class Storm {
     Random random(Mix64(options_.seed) ^ Mix64(static_cast<std::uint64_t>(round)));
     std::vector<const FaultKind*> kinds;
     for (const FaultKind& kind : AllFaults()) {
+      if (!kind.Fits(world_.registry())) continue;
       if (options_.kind.empty() || options_.kind == kind.name) kinds.push_back(&kind);
     }
     for (std::size_t left = kinds.size(); left > 1; --left) std::swap(kinds[left - 1], kinds[random.Below(left)]);
@@ -53,17 +82,18 @@ class Storm {
   }
 
   void PrintTable() {
-    std::printf("\n%-17s %6s  %s  %s\n%-17s %6s  %9s %9s  %9s %9s  %9s %7s %7s\n", "", "",
-                "directory right, ms", "  own nodes back, ms", "failure", "rounds", "median", "worst", "median", "worst",
-                "served", "retried", "failed");
+    const std::string prefix = absl::StrCat(ToAbsl(world_.registry().name()), " ");
+    std::printf("\n%-17s %6s  %s  %s\n%-17s %6s  %9s %9s  %9s %9s  %7s %9s %7s %7s\n", "", "",
+                "directory right, ms", "own entries back, ms", "failure", "rounds", "median", "worst", "median", "worst",
+                "fewest", "served", "retried", "failed");
     for (const FaultKind& kind : AllFaults()) {
       const auto at = results_.find(kind.name);
       if (at == results_.end()) continue;
       const KindResult& result = at->second;
-      const std::string row(kind.name);
-      std::printf("%-17s %6zu  %9.1f %9.1f  %9.1f %9.1f  %9llu %7llu %7llu\n", row.c_str(), result.right.size(),
+      const std::string row = prefix + std::string(kind.name);
+      std::printf("%-17s %6zu  %9.1f %9.1f  %9.1f %9.1f  %7zu %9llu %7llu %7llu\n", std::string(kind.name).c_str(), result.right.size(),
                   Median(result.right), Worst(result.right), Median(result.back), Worst(result.back),
-                  static_cast<unsigned long long>(result.calls.served),
+                  result.fewest, static_cast<unsigned long long>(result.calls.served),
                   static_cast<unsigned long long>(result.calls.retried),
                   static_cast<unsigned long long>(result.calls.failed));
       report_.Add(row, "rounds", static_cast<double>(result.right.size()));
@@ -71,6 +101,7 @@ class Storm {
       report_.Add(row, "right_worst_ms", Worst(result.right));
       report_.Add(row, "back_median_ms", Median(result.back));
       report_.Add(row, "back_worst_ms", Worst(result.back));
+      report_.Add(row, "fewest_listed", static_cast<double>(result.fewest));
       report_.Add(row, "calls_served", static_cast<double>(result.calls.served));
       report_.Add(row, "calls_retried", static_cast<double>(result.calls.retried));
       report_.Add(row, "calls_failed", static_cast<double>(result.calls.failed));
@@ -96,9 +127,9 @@ class Storm {
   }
 
   // Asks the registry, with a new client where the last one was lost.
-  bool Ask(const std::function<bool(ZkClient&)>& question) {
+  bool Ask(const std::function<bool(RegistryClient&)>& question) {
     try {
-      if (client_ == nullptr) client_ = world_.Client();
+      if (client_ == nullptr) client_ = world_.registry().Client();
       return question(*client_);
     } catch (const std::runtime_error&) {
       client_ = nullptr;
@@ -106,22 +137,24 @@ class Storm {
     }
   }
   bool Right() {
-    return Ask([&](ZkClient& client) { return world_.DirectoriesAreRight(client); });
+    return Ask([&](RegistryClient& client) { return world_.DirectoriesAreRight(client); });
   }
-  bool Back() {
-    return Ask([&](ZkClient& client) { return world_.NodesAreBack(client); });
+  // All entries are there, and stay until `until`, in ms since the epoch.
+  bool Back(std::int64_t until) {
+    return Ask([&](RegistryClient& client) { return world_.EntriesAreBack(client, until); });
   }
 
   void Suffer(int round, const FaultKind& kind, Random& random) {
     std::printf("%3d  %-17s", round, std::string(kind.name).c_str());
     std::fflush(stdout);
     const Callers::Counts before = world_.callers().counts();
+    FewestListed fewest(world_);
     FaultRun run{world_, random, options_.brief};
     KindResult& result = results_[kind.name];
     bool told = false;
     const auto fail = [&](const std::string& what) {
       std::printf("\n");
-      report_.Failed(absl::StrCat("round ", round, ", ", std::string(kind.name), ": ", what,
+      report_.Failed(absl::StrCat(ToAbsl(world_.registry().name()), ", round ", round, ", ", std::string(kind.name), ": ", what,
                                   std::exchange(told, true) ? std::string() : Circumstances()));
     };
     try {
@@ -132,9 +165,12 @@ class Storm {
     }
     if (run.healed == SteadyClock::time_point()) run.healed = SteadyClock::now();
     const auto right = TimeUntil([&] { return Right(); }, run.healed);
-    const auto back = TimeUntil([&] { return Back(); }, run.healed);
+    const auto back = TimeUntil([&] { return Back(0); }, run.healed);
+    const auto since = SteadyClock::now() - run.healed;
+    const auto extended = std::chrono::duration_cast<std::chrono::milliseconds>(world_.registry().session() - since);
+    const std::int64_t until = RealClock().SystemMillis() + extended.count();
     if (!right) fail("the directory is not what the registry lists");
-    if (!back) fail("our nodes are not in the registry again");
+    if (!back) fail("our entries are not in the registry again");
     if (kind.clean != nullptr) {
       try {
         kind.clean(world_);
@@ -142,9 +178,13 @@ class Storm {
         fail(error.what());
       }
     }
-    // Whatever came back late has to arrive, too.
-    if (right && back && !TimeUntil([&] { return Right() && Back(); }, run.healed)) fail("right, and then wrong again");
+    // Whatever came back late has to arrive, too, and what stayed there has to be extended since.
+    if (right && back && !TimeUntil([&] { return Right() && Back(until); }, run.healed)) {
+      fail("right, and then wrong again");
+    }
     client_ = nullptr;
+    if (fewest.Get() < kFleet / 2) fail(absl::StrCat("the directory offered only ", fewest.Get(), " providers"));
+    result.fewest = std::min(result.fewest, fewest.Get());
     if (!TimeUntil([&] { return Calm(); }, SteadyClock::now())) fail("threads or descriptors stay: " + Held());
 
     const Callers::Counts after = world_.callers().counts();
@@ -157,7 +197,7 @@ class Storm {
     result.calls.served += calls.served;
     result.calls.retried += calls.retried;
     result.calls.failed += calls.failed;
-    std::printf(" right after %7.1f ms, nodes back after %7.1f ms, %6llu calls, %llu retried, %llu failed\n",
+    std::printf(" right after %7.1f ms, entries back after %7.1f ms, %6llu calls, %llu retried, %llu failed\n",
                 right ? Millis(*right) : -1, back ? Millis(*back) : -1, static_cast<unsigned long long>(calls.served),
                 static_cast<unsigned long long>(calls.retried), static_cast<unsigned long long>(calls.failed));
     std::fflush(stdout);
@@ -174,7 +214,7 @@ class Storm {
   }
   std::string Circumstances() {
     std::string text;
-    Ask([&](ZkClient& client) {
+    Ask([&](RegistryClient& client) {
       absl::StrAppend(&text, "\n", world_.Difference(client));
       return true;
     });
@@ -186,7 +226,7 @@ class Storm {
   const StormOptions& options_;
   Report& report_;
   World& world_;
-  std::unique_ptr<ZkClient> client_;
+  std::unique_ptr<RegistryClient> client_;
   const Resources calm_;
   std::vector<std::int64_t> heap_;  // after each round
   std::map<std::string_view, KindResult> results_;
@@ -194,7 +234,7 @@ class Storm {
 
 // What the process holds after a world of the same size has been and gone.
 Resources AfterAWorld(const StormOptions& options, Report& report, bool with_storm) {
-  auto world = World::Make(options.seed, kFleet);
+  auto world = World::Make(options.registry, options.seed, kFleet);
   if (!world.ok()) {
     report.Failed(world.status().ToString());
     return Resources::Now();
@@ -227,9 +267,10 @@ void RunStorm(const StormOptions& options, Report& report) {
               after.descriptors, "heap bytes", static_cast<long long>(before.heap_bytes),
               static_cast<long long>(after.heap_bytes), "resident", static_cast<long long>(before.resident_bytes),
               static_cast<long long>(after.resident_bytes));
-  report.Add("resources", "threads_left", after.threads - before.threads);
-  report.Add("resources", "descriptors_left", after.descriptors - before.descriptors);
-  report.Add("resources", "heap_bytes_left", static_cast<double>(after.heap_bytes - before.heap_bytes));
+  const std::string row = absl::StrCat(ToAbsl(options.registry()->name()), " resources");
+  report.Add(row, "threads_left", after.threads - before.threads);
+  report.Add(row, "descriptors_left", after.descriptors - before.descriptors);
+  report.Add(row, "heap_bytes_left", static_cast<double>(after.heap_bytes - before.heap_bytes));
   if (after.threads > before.threads) report.Failed("threads are left");
   if (after.descriptors > before.descriptors) report.Failed("descriptors are left");
   if (after.heap_bytes > before.heap_bytes + kHeapSlack) report.Failed("memory is left");

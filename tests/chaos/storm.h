@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <string>
 
+#include "fairlead/tests/chaos/registry_under_test.h"
 #include "fairlead/tests/chaos/report.h"
 
 namespace fairlead::chaos {
 
 struct StormOptions {
+  MakeRegistry registry = nullptr;
   std::uint64_t seed = 1;
   int rounds = 20;  // each kind of failure once in each, in another order
   bool brief = false;
@@ -17,8 +19,9 @@ struct StormOptions {
 
 // Failure after failure under calls, each with its promises:
 //   - no call fails after one retry elsewhere,
+//   - no directory ever offers fewer than half of the providers, however much the registry forgets,
 //   - when it is over, the directories equal the registry's lists within HealBound(),
-//   - within the same bound all nodes of ours are in the registry, in sessions that live,
+//   - within the same bound all entries of ours are in the registry, in sessions that live,
 //   - threads and descriptors return to what they were,
 // and at the end of it all, what the process holds is what it held before.
 void RunStorm(const StormOptions& options, Report& report);

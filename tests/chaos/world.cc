@@ -24,16 +24,19 @@ constexpr std::size_t kKeptLines = 40;
 constexpr std::string_view kStamp = "stamp=";
 // There are a hundred of them in a garbage round, and they say nothing about anything else.
 constexpr std::string_view kSkippedChild = "FL-1-2";
+// Of the registrar's servers.
+constexpr std::string_view kOwn = "server";
 
 // The suite's own reading of a url, so that the library's parser is not its own judge. nullopt: none of the suite's.
-std::optional<Identity> IdentityOf(const std::string& node) {
-  const auto decoded = PercentDecode(node);
-  if (!decoded.ok() || !decoded->starts_with("dubbo://")) return std::nullopt;
-  const std::size_t path = decoded->find('/', 8), stamp = decoded->find(kStamp);
+std::optional<Identity> IdentityOf(const std::string& text) {
+  if (!text.starts_with("dubbo://")) return std::nullopt;
+  const std::size_t path = text.find('/', 8), stamp = text.find(kStamp);
   if (path == std::string::npos || stamp == std::string::npos) return std::nullopt;
   const std::size_t begin = stamp + kStamp.size();
-  return Identity{decoded->substr(8, path - 8), decoded->substr(begin, decoded->find('&', begin) - begin)};
+  return Identity{text.substr(8, path - 8), text.substr(begin, text.find('&', begin) - begin)};
 }
+
+bool IsOfAFleet(const Identity& one) { return one.stamp.find_first_not_of("0123456789") == std::string::npos; }
 
 std::string ProviderUrl(const Identity& member, std::string_view service) {
   return absl::StrCat("dubbo://", member.address, "/", ToAbsl(service), "?interface=", ToAbsl(service), "&",
@@ -48,26 +51,7 @@ toy::TcpServer::Handler Answer() {
 
 milliseconds HealBound() {
   // Effort(20) is 1 under a sanitizer.
-  return (kSession + milliseconds(15000)) * (Effort(20) == 1 ? 3 : 1);
-}
-
-absl::StatusOr<RegistryLink> RegistryLink::To(const ZookeeperServer& server, std::uint64_t seed) {
-  RegistryLink link;
-  link.wire = std::make_shared<ZkWire>();
-  FAIRLEAD_ASSIGN_OR_RETURN(
-      link.proxy, FaultProxy::Start({.target_port = server.port(),
-                                     .seed = seed,
-                                     .half_close = false,
-                                     .observer = [wire = link.wire](std::uint64_t connection, FaultProxy::Way way,
-                                                                    std::string_view bytes) {
-                                       wire->Saw(connection, way, bytes);
-                                     }}));
-  return link;
-}
-
-std::string RegistryLink::Url(const std::string& parameters) const {
-  return absl::StrCat("zookeeper://127.0.0.1:", proxy->port(), "?session=", kSession.count(), "&timeout=30000&",
-                      parameters);
+  return milliseconds(17000) * (Effort(20) == 1 ? 3 : 1);
 }
 
 LogSink LastLines::sink() const {
@@ -85,16 +69,16 @@ std::vector<std::string> LastLines::Get() const {
   return {lines_->last.begin(), lines_->last.end()};
 }
 
-absl::StatusOr<std::unique_ptr<World>> World::Make(std::uint64_t seed, int fleet) {
-  std::unique_ptr<World> world(new World(seed));
+absl::StatusOr<std::unique_ptr<World>> World::Make(MakeRegistry make, std::uint64_t seed, int fleet) {
+  std::unique_ptr<World> world(new World(make(), seed));
   FAIRLEAD_RETURN_IF_ERROR(world->Start(fleet));
   return world;
 }
 
 absl::Status World::Start(int fleet) {
-  FAIRLEAD_RETURN_IF_ERROR(server_.Start());
-  FAIRLEAD_ASSIGN_OR_RETURN(consumer_link_, RegistryLink::To(server_, random_.Next()));
-  FAIRLEAD_ASSIGN_OR_RETURN(registrar_link_, RegistryLink::To(server_, random_.Next()));
+  FAIRLEAD_RETURN_IF_ERROR(registry_->Start());
+  FAIRLEAD_ASSIGN_OR_RETURN(consumer_link_, registry_->Link(random_.Next()));
+  FAIRLEAD_ASSIGN_OR_RETURN(registrar_link_, registry_->Link(random_.Next()));
   for (int i = 0; i < kServers; ++i) {
     FAIRLEAD_ASSIGN_OR_RETURN(servers_.emplace_back(), toy::TcpServer::Start({}, Answer()));
   }
@@ -107,29 +91,29 @@ absl::Status World::Start(int fleet) {
   // Without the periodic look, which would hide that an event was lost.
   for (const auto& server : servers_) {
     for (const char* service : {kOrders, kStock}) {
-      const Identity own{absl::StrCat("127.0.0.1:", server->port()), "server"};
+      const Identity own{absl::StrCat("127.0.0.1:", server->port()), std::string(kOwn)};
       FAIRLEAD_ASSIGN_OR_RETURN(
           registrations_.emplace_back(),
-          registrar_->Register(registrar_link_.Url("file-cache=false&resync.period=0"),
+          registrar_->Register(registry_->Url(registrar_link_->addresses(), "file-cache=false&resync.period=0"),
                                ProviderUrl(own, service)));
     }
   }
-  GrowFleet(*Client(), static_cast<std::size_t>(fleet));
+  const auto client = registry_->Client();
+  GrowFleet(*client, static_cast<std::size_t>(fleet));
 
   FAIRLEAD_ASSIGN_OR_RETURN(consumer_, Runtime::Create({.extensions = DefaultExtensions(),
                                                         .seed = random_.Next(),
                                                         .log = log_.sink(),
                                                         .local_address = "127.0.0.1"}));
-  const std::string registry = consumer_link_.Url(
-      "resync.period=0&file.interval=100&file=" + cache_file());
+  const std::string registry = registry_->Url(consumer_link_->addresses(),
+                                              "resync.period=0&file.interval=100&file=" + cache_file());
   const auto protocol = std::make_shared<toy::TcpProtocol>();
   for (const char* service : {kOrders, kStock}) {
     FAIRLEAD_ASSIGN_OR_RETURN(
         (service == kOrders ? orders_ : stock_),
         consumer_->Refer(registry, absl::StrCat("consumer://127.0.0.1/", service, "?application=chaos"), protocol));
   }
-  const auto client = Client();
-  if (!TimeUntil([&] { return DirectoriesAreRight(*client) && NodesAreBack(*client); }, SteadyClock::now())) {
+  if (!TimeUntil([&] { return DirectoriesAreRight(*client) && EntriesAreBack(*client, 0); }, SteadyClock::now())) {
     return absl::UnavailableError("the world did not come up: " + Difference(*client) + "\n" + Explain());
   }
   callers_ = std::make_unique<Callers>(std::vector{orders_, stock_}, kCallers);
@@ -144,27 +128,27 @@ World::~World() {
   End(std::move(registrar_));
 }
 
-void World::ForEachLink(const std::function<void(FaultProxy&)>& change) {
-  change(*consumer_link_.proxy);
-  change(*registrar_link_.proxy);
+void World::ForEachProxy(const std::function<void(FaultProxy&)>& change) {
+  consumer_link_->ForEach(change);
+  registrar_link_->ForEach(change);
 }
 
-std::string World::PathOf(std::string_view service, std::string_view category) {
-  return absl::StrCat("/dubbo/", ToAbsl(service), "/", ToAbsl(category));
+void World::ForEachProxyOf(std::size_t server, const std::function<void(FaultProxy&)>& change) {
+  change(consumer_link_->proxy(server));
+  change(registrar_link_->proxy(server));
 }
 
-std::string World::FleetPath(const Identity& member) const {
-  return PathOf(kOrders) + "/" + PercentEncode(ProviderUrl(member, kOrders));
+std::string World::FleetName(const RegistryClient& client, const Identity& member) const {
+  return client.NameOf(ProviderUrl(member, kOrders));
 }
 
-void World::Create(ZkClient& client, const Identities& members) {
-  if (!client.Exists(PathOf(kOrders))) client.Create(PathOf(kOrders));
-  std::vector<std::string> paths;
-  for (const Identity& member : members) paths.push_back(FleetPath(member));
-  client.CreateMany(paths);
+void World::Add(RegistryClient& client, const Identities& members) {
+  std::vector<std::string> texts;
+  for (const Identity& member : members) texts.push_back(ProviderUrl(member, kOrders));
+  client.Add({kOrders}, texts);
 }
 
-void World::GrowFleet(ZkClient& client, std::size_t by) {
+void World::GrowFleet(RegistryClient& client, std::size_t by) {
   Identities fresh;
   for (std::size_t i = 0; i < by; ++i) {
     // An address of its own, answered by the one socket that listens on all of them.
@@ -175,36 +159,43 @@ void World::GrowFleet(ZkClient& client, std::size_t by) {
     fleet_.emplace(member.address, member.stamp);
     fresh.insert(std::move(member));
   }
-  Create(client, fresh);
+  Add(client, fresh);
 }
 
-void World::ShrinkFleet(ZkClient& client, std::size_t by) {
+void World::ShrinkFleet(RegistryClient& client, std::size_t by) {
   for (; by > 0 && !fleet_.empty(); --by) {
     const auto gone = std::next(fleet_.begin(), static_cast<std::ptrdiff_t>(random_.Below(fleet_.size())));
-    client.Delete(FleetPath({gone->first, gone->second}));
+    client.Remove({kOrders}, FleetName(client, {gone->first, gone->second}));
     fleet_.erase(gone);
   }
 }
 
-void World::RestartInFleet(ZkClient& client, std::size_t how_many) {
+void World::RestartInFleet(RegistryClient& client, std::size_t how_many) {
   for (; how_many > 0 && !fleet_.empty(); --how_many) {
     const auto at = std::next(fleet_.begin(), static_cast<std::ptrdiff_t>(random_.Below(fleet_.size())));
-    client.Delete(FleetPath({at->first, at->second}));
+    client.Remove({kOrders}, FleetName(client, {at->first, at->second}));
     at->second = std::to_string(++next_stamp_);
-    client.Create(FleetPath({at->first, at->second}));
+    Add(client, {{at->first, at->second}});
   }
 }
 
-void World::RestoreFleet(ZkClient& client) {
+void World::RestoreFleet(RegistryClient& client) {
   Identities missing;
-  const Identities there = Registered(client, kOrders);
-  for (const auto& [address, stamp] : fleet_) {
-    if (!there.contains({address, stamp})) missing.insert({address, stamp});
+  for (const auto& [address, stamp] : fleet_) missing.insert({address, stamp});
+  for (const Entry& entry : client.Entries({kOrders})) {
+    const auto identity = IdentityOf(entry.text);
+    if (!identity || !IsOfAFleet(*identity)) continue;
+    const auto member = fleet_.find(identity->address);
+    if (member == fleet_.end() || member->second != identity->stamp) {
+      client.Remove({kOrders}, entry.name);
+    } else if (entry.everywhere) {
+      missing.erase(*identity);
+    }
   }
-  Create(client, missing);
+  Add(client, missing);
 }
 
-void World::Mark(ZkClient& client) {
+void World::Mark(RegistryClient& client) {
   GrowFleet(client, 1);
   ShrinkFleet(client, 1);
 }
@@ -217,10 +208,38 @@ absl::Status World::RestartServer(int number) {
   return absl::OkStatus();
 }
 
-Identities World::Registered(ZkClient& client, std::string_view service) {
+std::vector<Entry> World::Own(RegistryClient& client, const ListName& list) {
+  std::vector<Entry> own = client.Entries(list);
+  std::erase_if(own, [](const Entry& entry) {
+    const auto identity = IdentityOf(entry.text);
+    return !identity || identity->stamp != kOwn;
+  });
+  return own;
+}
+
+void World::ExpireConsumer() {
+  const auto client = registry_->Client();
+  std::vector<RegistryUnderTest::Held> held;
+  for (const char* service : {kOrders, kStock}) {
+    const ListName list{service, "consumers"};
+    for (Entry& entry : client->Entries(list)) held.push_back({list, std::move(entry.name)});
+  }
+  registry_->Expire(*consumer_link_, held);
+}
+
+void World::ExpireRegistrar() {
+  const auto client = registry_->Client();
+  std::vector<RegistryUnderTest::Held> held;
+  for (const char* service : {kOrders, kStock}) {
+    for (Entry& entry : Own(*client, {service})) held.push_back({{service}, std::move(entry.name)});
+  }
+  registry_->Expire(*registrar_link_, held);
+}
+
+Identities World::Registered(RegistryClient& client, std::string_view service) {
   Identities registered;
-  for (const std::string& node : client.Children(PathOf(service)).value_or(std::vector<std::string>())) {
-    if (auto identity = IdentityOf(node)) registered.insert(*std::move(identity));
+  for (const Entry& entry : client.Entries({service})) {
+    if (auto identity = IdentityOf(entry.text)) registered.insert(*std::move(identity));
   }
   return registered;
 }
@@ -233,35 +252,42 @@ Identities World::Listed(std::string_view service) const {
   return listed;
 }
 
-bool World::DirectoriesAreRight(ZkClient& client) const {
+bool World::DirectoriesAreRight(RegistryClient& client) const {
   for (const char* service : {kOrders, kStock}) {
-    Identities registered = Registered(client, service);
-    const std::size_t all = registered.size();
-    std::erase_if(registered, [](const Identity& one) { return one.stamp == kDead; });
-    if (Listed(service) != registered || Of(service)->Explain({}).providers != all) return false;
-  }
-  return true;
-}
-
-bool World::NodesAreBack(ZkClient& client) const {
-  const auto consumer = consumer_link_.wire->session(), registrar = registrar_link_.wire->session();
-  if (!consumer || !registrar) return false;
-  for (const char* service : {kOrders, kStock}) {
-    const std::string providers = PathOf(service), consumers = PathOf(service, "consumers");
-    int own = 0;
-    for (const std::string& node : client.Children(providers).value_or(std::vector<std::string>())) {
-      const auto identity = IdentityOf(node);
-      if (!identity || identity->stamp != "server") continue;
-      own += client.EphemeralOwner(providers + "/" + node) == registrar->session ? 1 : 0;
+    Identities callable;
+    std::size_t all = 0;
+    for (const Entry& entry : client.Entries({service})) {
+      auto identity = IdentityOf(entry.text);
+      if (!identity) continue;
+      if (!entry.everywhere) return false;
+      ++all;
+      if (identity->stamp != kDead) callable.insert(*std::move(identity));
     }
-    if (own != kServers) return false;
-    const auto nodes = client.Children(consumers).value_or(std::vector<std::string>());
-    if (nodes.size() != 1 || client.EphemeralOwner(consumers + "/" + nodes.front()) != consumer->session) return false;
+    if (Listed(service) != callable || Of(service)->Explain({}).providers != all) return false;
   }
   return true;
 }
 
-std::string World::Difference(ZkClient& client) const {
+bool World::EntriesAreBack(RegistryClient& client, std::int64_t until) const {
+  const auto consumer = consumer_link_->session(), registrar = registrar_link_->session();
+  if (!consumer || !registrar) return false;
+  const auto is_back = [&](const ListName& list, const Entry& entry, std::int64_t owner) {
+    return entry.everywhere && entry.expires >= until && client.OwnerOf(list, entry) == owner;
+  };
+  for (const char* service : {kOrders, kStock}) {
+    const std::vector<Entry> own = Own(client, {service});
+    if (own.size() != kServers) return false;
+    for (const Entry& entry : own) {
+      if (!is_back({service}, entry, *registrar)) return false;
+    }
+    const ListName consumers{service, "consumers"};
+    const std::vector<Entry> entries = client.Entries(consumers);
+    if (entries.size() != 1 || !is_back(consumers, entries.front(), *consumer)) return false;
+  }
+  return true;
+}
+
+std::string World::Difference(RegistryClient& client) const {
   std::string text;
   for (const char* service : {kOrders, kStock}) {
     const Identities registered = Registered(client, service), listed = Listed(service);
@@ -279,17 +305,14 @@ std::string World::Difference(ZkClient& client) const {
     for (const Identity& one : listed) {
       if (!registered.contains(one) && ++shown <= 3) absl::StrAppend(&text, " too much ", one.address, " ", one.stamp);
     }
-    const auto nodes = client.Children(PathOf(service, "consumers")).value_or(std::vector<std::string>());
-    absl::StrAppend(&text, " consumer nodes: ", nodes.size(), "; owners of the servers' nodes:");
-    for (const std::string& node : client.Children(PathOf(service)).value_or(std::vector<std::string>())) {
-      const auto identity = IdentityOf(node);
-      if (!identity || identity->stamp != "server") continue;
-      absl::StrAppend(&text, " ", absl::Hex(client.EphemeralOwner(PathOf(service) + "/" + node)));
+    absl::StrAppend(&text, " consumer entries: ", client.Entries({service, "consumers"}).size(), "; own entries:");
+    for (const Entry& entry : Own(client, {service})) {
+      absl::StrAppend(&text, entry.everywhere ? " of " : " not everywhere, of ",
+                      absl::Hex(client.OwnerOf({service}, entry)), " until ", entry.expires);
     }
     absl::StrAppend(&text, "\n");
   }
-  const auto registrar = registrar_link_.wire->session();
-  return absl::StrCat(text, "the registrar's session: ", absl::Hex(registrar ? registrar->session : 0));
+  return absl::StrCat(text, "the registrar's session: ", absl::Hex(registrar_link_->session().value_or(0)));
 }
 
 std::string World::Explain() const {

@@ -151,6 +151,7 @@ TEST_F(CachedListsTest, TheFileIsWhereTheUrlTheHostOrDubboSays) {
   EXPECT_EQ(DefaultCacheFile(U("zookeeper://h:1"), "/h", "other"), "/h/.dubbo/dubbo-registry-other-h-1.cache");
   EXPECT_EQ(DefaultCacheFile(U("zookeeper://h:1?application=../../x"), "/h", ""), "/h/.dubbo/dubbo-registry-..-..-x-h-1.cache");
   EXPECT_THAT(DefaultCacheFile(U("zookeeper://me:secret@h:1"), "/h", ""), Not(HasSubstr("secret")));
+  EXPECT_EQ(DefaultCacheFile(U("redis://h:1"), "/h", "a", "db3/../x"), "/h/.dubbo/dubbo-registry-a-h-1-db3-..-x.cache");
 }
 
 }  // namespace

@@ -183,7 +183,7 @@ TEST_F(RegistrationTest, ASilentRegistryFailsACheckedCallAtTheTimeout) {
   Advance(milliseconds(1));
   ASSERT_TRUE(first_.has_value());
   EXPECT_TRUE(absl::IsUnavailable(*first_));
-  EXPECT_THAT(first_->ToString(), AllOf(HasSubstr("fake://h:1"), HasSubstr("3000 ms")));
+  EXPECT_THAT(first_->ToString(), AllOf(HasSubstr("fake://h:1"), HasSubstr("3000 ms"), HasSubstr("; fake; check")));
   backend_->Tell(Session::kConnected);
   Advance(milliseconds(10'000));
   EXPECT_THAT(Log(), IsEmpty());

@@ -143,9 +143,10 @@ class FaultProxy::Loop {
       close(std::exchange(listener_, -1));
     });
   }
-  void Vanish() {
+  void Vanish(const std::function<bool(std::uint64_t)>& which) {
     With([&] {
       for (Connection& connection : connections_) {
+        if (which && !which(connection.id)) continue;
         connection.vanished = true;
         for (Pipe& pipe : connection.pipes) pipe.GoDeaf();
       }
@@ -391,7 +392,7 @@ std::uint16_t FaultProxy::port() const { return loop_->port(); }
 void FaultProxy::SetLink(Way way, const Link& link) { loop_->SetLink(way, link); }
 void FaultProxy::Cut() { loop_->Cut(); }
 void FaultProxy::Refuse() { loop_->Refuse(); }
-void FaultProxy::Vanish() { loop_->Vanish(); }
+void FaultProxy::Vanish(const std::function<bool(std::uint64_t)>& which) { loop_->Vanish(which); }
 void FaultProxy::Heal() { loop_->Heal(); }
 FaultProxy::Stats FaultProxy::stats() const { return loop_->stats(); }
 

@@ -65,9 +65,9 @@ class FaultProxy {
   void Cut();
   // New clients are refused, as by a machine where nobody listens; until Heal.
   void Refuse();
-  // The peer of every connection of this moment vanishes: no byte comes through any more, neither way, and no end. New
-  // connections are as good as ever.
-  void Vanish();
+  // The peer of every connection of this moment (with `which`: of those that it is true of) vanishes: no byte comes through
+  // any more, neither way, and no end. New connections are as good as ever.
+  void Vanish(const std::function<bool(std::uint64_t connection)>& which = nullptr);
   // Passes everything on at full speed and accepts clients. What was held is delivered; deaf connections end with a reset
   // once one side has gone.
   void Heal();

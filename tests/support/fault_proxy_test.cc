@@ -246,6 +246,16 @@ TEST_P(FaultProxyTest, AVanishedPeerIsSilentAndDoesNotEnd) {
   EXPECT_EQ(client.Receive(1), "<reset>");
 }
 
+TEST_P(FaultProxyTest, OneOfTwoPeersVanishes) {
+  auto [gone_client, gone_server] = Pair();
+  auto [client, server] = Pair();
+  proxy_->Vanish([](std::uint64_t connection) { return connection == 1; });
+  server.Send("x");
+  gone_server.Send("x");
+  EXPECT_EQ(client.Receive(1), "x");
+  EXPECT_EQ(gone_client.Receive(1, milliseconds(50)), "<nothing>");
+}
+
 TEST_P(FaultProxyTest, WithoutHalfClosesOneEndIsTheEnd) {
   StartProxy(false);
   auto [client, server] = Pair();

@@ -1,9 +1,6 @@
 #ifndef FAIRLEAD_TESTS_SUPPORT_REDIS_SERVER_H_
 #define FAIRLEAD_TESTS_SUPPORT_REDIS_SERVER_H_
 
-#include <sys/types.h>
-
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -22,43 +19,24 @@ namespace fairlead {
 //   ASSERT_TRUE(server.Start().ok());
 //   Connect(server.address());
 //
-// The process dies with the thread that called Start (in tests the main thread). Not thread-safe.
-class RedisServer : public ServerProcess {
+// Not thread-safe.
+class RedisServer final : public ServerProcess {
  public:
   RedisServer() = default;
   // Kills the process and deletes the data.
-  ~RedisServer();
-  RedisServer(const RedisServer&) = delete;
-  RedisServer& operator=(const RedisServer&) = delete;
+  ~RedisServer() override;
 
-  // Returns when the server answers. The first Start picks the port, later ones use it, and the data, again.
-  // kUnavailable tells what the server printed, kNotFound what to install.
-  absl::Status Start();
-  // Deletes all data. REQUIRES: not running
-  void Wipe();
-
-  absl::Status Restart() {
-    Stop();
-    return Start();
-  }
-
+  void Wipe() override;
   // More words for the server's command line, from the next Start on, such as {"--requirepass", "secret"}.
   void set_options(std::vector<std::string> options) { options_ = std::move(options); }
 
-  std::uint16_t port() const { return port_; }
-  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
-
-  // A port of the loopback interface that nothing listens on.
-  static std::uint16_t FreePort();
-
  private:
-  absl::Status Launch();
-  bool WaitUntilServing(std::chrono::milliseconds limit);
+  absl::Status Launch() override;
+  bool Answers() const override;
+  std::string Output() const override { return directory_.Read("output"); }
 
   TempDirectory directory_;
   std::vector<std::string> options_;
-  std::uint16_t port_ = 0;
-  bool port_proved_ = false;
 };
 
 // A blocking client for tests: one command, one answer, as text. Arrays are joined by single blanks, nil is "(nil)",
@@ -71,10 +49,10 @@ class RedisTestClient {
   RedisTestClient& operator=(const RedisTestClient&) = delete;
 
   std::string Ask(const std::vector<std::string>& words);
-  // The parts of an array.
+  // The parts of an array. What went wrong is the only part, "(error) ...".
   std::vector<std::string> AskAll(const std::vector<std::string>& words);
-  // Sends many commands together, then reads that many answers.
-  void AskMany(const std::vector<std::vector<std::string>>& commands);
+  // Sends many commands together, then reads that many answers. The first error among them, else empty.
+  std::string AskMany(const std::vector<std::vector<std::string>>& commands);
 
  private:
   struct Context;

@@ -142,5 +142,18 @@ TEST_F(RedisConnectionTest, MalformedMessagesAreAnswers) {
   EXPECT_THAT(lost_, HasSubstr("answer to no question"));
 }
 
+// A long list on a slow link.
+TEST_F(RedisConnectionTest, PartsOfAnAnswerAreSignsOfLife) {
+  events_->OnOpen();
+  ASSERT_TRUE(Ask("a"));
+  for (int i = 0; i < 10; ++i) {
+    executor_.Advance(milliseconds(40));
+    ASSERT_EQ(lost_, "") << i;
+    events_->OnReplies({});
+  }
+  executor_.Advance(milliseconds(101));
+  EXPECT_THAT(lost_, HasSubstr("said nothing for 50 ms"));
+}
+
 }  // namespace
 }  // namespace fairlead::internal

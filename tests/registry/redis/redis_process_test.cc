@@ -1,47 +1,22 @@
 // What the registry does to the process it lives in: threads, signals, descriptors, fork.
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <future>
-#include <optional>
+#include <vector>
 
-#include "fairlead/base/asio_executor.h"
 #include "fairlead/registry/redis/redis_io.h"
 #include "fairlead/registry/redis/redis_registry.h"
-#include "fairlead/tests/support/fake_clock.h"
-#include "fairlead/tests/support/log_recorder.h"
-#include "fairlead/tests/support/manual_executor.h"
+#include "fairlead/tests/registry/hand_run_backend.h"
+#include "fairlead/tests/support/library_threads.h"
 #include "fairlead/tests/support/redis_server.h"
-#include "fairlead/url/url_pool.h"
 
 namespace fairlead {
 namespace {
 
-using Session = RegistryBackend::Session;
 constexpr Category kProviders = Category::kProviders;
 
-struct ThreadStatus {
-  std::string name;
-  std::uint64_t blocked = 0;  // bit n - 1: signal n
-};
-
-std::vector<ThreadStatus> LibraryThreads() {
-  std::vector<ThreadStatus> threads;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::ifstream in(task.path() / "status");
-    ThreadStatus thread;
-    for (std::string line; std::getline(in, line);) {
-      if (line.starts_with("Name:\t")) thread.name = line.substr(6);
-      if (line.starts_with("SigBlk:\t")) thread.blocked = std::stoull(line.substr(8), nullptr, 16);
-    }
-    if (thread.name.starts_with("fl-redis")) threads.push_back(thread);
-  }
-  return threads;
-}
+std::vector<ThreadStatus> LibraryThreads() { return ThreadsNamed("fl-redis"); }
 
 std::size_t Descriptors() {
   std::size_t count = 0;
@@ -49,80 +24,22 @@ std::size_t Descriptors() {
   return count;
 }
 
-// A backend whose executor the test runs by hand, so that a forked child can run it too.
-class RedisProcessTest : public ::testing::Test {
+class RedisProcessTest : public HandRunBackend {
  protected:
   void SetUp() override { ASSERT_EQ(server_.Start(), absl::OkStatus()); }
   void Create() {
-    const auto url = Url::Parse("redis://" + server_.address() + "?session=4000&reconnect.period=50", pool_);
-    auto made = MakeRedisRegistryFactory()->Create(*url, {executor_, &RealClock(), &pool_, &logger_, 1});
-    ASSERT_EQ(made.status(), absl::OkStatus());
-    backend_ = *std::move(made);
-    backend_->Start([this](Session session) { session_ = session; });
-    ASSERT_TRUE(RunUntil([this] { return session_ == Session::kConnected; }));
-  }
-  void Stop() {
-    bool stopped = false;
-    backend_->Stop([&](const absl::Status&) { stopped = true; });
-    EXPECT_TRUE(RunUntil([&] { return stopped; }));
-    backend_.reset();
-    executor_->RunReady();
-  }
-  bool RunUntil(const std::function<bool()>& condition, int seconds = 30) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-    auto last = std::chrono::steady_clock::now();
-    while (std::chrono::steady_clock::now() < deadline) {
-      const auto now = std::chrono::steady_clock::now();
-      executor_->Advance(now - last);
-      last = now;
-      executor_->RunReady();
-      if (condition()) return true;
-      std::this_thread::yield();
-    }
-    return false;
-  }
-  std::optional<absl::Status> Put(const std::string& url, int seconds = 30) {
-    const auto result = std::make_shared<std::optional<absl::Status>>();
-    backend_->Put("a.B", kProviders, url, true, [result](absl::Status status) { *result = std::move(status); });
-    RunUntil([&] { return result->has_value(); }, seconds);
-    return *result;
-  }
-
-  // What the child does; 0 when all is as it should be.
-  int Child() {
-    if (Put("child")->code() != absl::StatusCode::kFailedPrecondition) return 1;
-    std::optional<absl::Status> read, watched, stopped;
-    backend_->Read("a.B", kProviders, [&](const ChildrenAnswer& answer) { read = answer.status; });
-    executor_->RunReady();
-    if (!read || read->code() != absl::StatusCode::kFailedPrecondition) return 2;
-    backend_->Watch("a.B", kProviders, [&](const ChildrenAnswer& answer) { watched = answer.status; });
-    executor_->RunReady();
-    if (!watched || watched->code() != absl::StatusCode::kFailedPrecondition) return 3;
-    if (backend_->Describe().find("forked") == std::string::npos) return 4;
-    backend_->Stop([&](absl::Status status) { stopped = std::move(status); });
-    executor_->RunReady();
-    if (!stopped || stopped->code() != absl::StatusCode::kFailedPrecondition) return 5;
-    backend_.reset();
-    return 0;
+    HandRunBackend::Create(*MakeRedisRegistryFactory(),
+                           "redis://" + server_.address() + "?session=4000&reconnect.period=50");
   }
 
   RedisServer server_;
-  FakeClock clock_;
-  const std::shared_ptr<ManualExecutor> executor_ = std::make_shared<ManualExecutor>(clock_);
-  UrlPool pool_;
-  LogRecorder recorder_;
-  Logger logger_{recorder_.sink(), clock_};
-  std::unique_ptr<RegistryBackend> backend_;
-  std::optional<Session> session_;
 };
 
 TEST_F(RedisProcessTest, TheThreadIsNamedBlocksSignalsAndEndsAndNoDescriptorStays) {
   const std::size_t before = Descriptors();
   Create();
   ASSERT_EQ(LibraryThreads().size(), 1u);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGALRM, SIGCHLD, SIGPIPE, SIGPROF}) {
-    EXPECT_TRUE(LibraryThreads().front().blocked >> (signal - 1) & 1) << signal;
-  }
+  EXPECT_TRUE(LibraryThreads().front().BlocksSignals());
   EXPECT_EQ(Put("x"), absl::OkStatus());
   Stop();
   EXPECT_TRUE(LibraryThreads().empty());
@@ -151,15 +68,7 @@ TEST_F(RedisProcessTest, WritingToALostServerRaisesNoSigpipe) {
 
 TEST_F(RedisProcessTest, AForkedChildFailsAndTheParentsSessionLivesOn) {
   Create();
-  ASSERT_EQ(Put("before"), absl::OkStatus());
-  const pid_t child = fork();
-  if (child == 0) _exit(Child());
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
-  EXPECT_EQ(Put("after"), absl::OkStatus());
-  EXPECT_EQ(session_, Session::kConnected);
+  ExpectOnlyTheParentsWorks(false);
   EXPECT_EQ(RedisTestClient(server_.port()).Ask({"HLEN", "/dubbo/a.B/providers"}), "2");
   Stop();
 }

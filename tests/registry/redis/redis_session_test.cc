@@ -127,6 +127,54 @@ TEST_F(RedisSessionTest, OnALostDataServerThoseWhoStayAwayAreGoneInTheEnd) {
   EXPECT_THAT(client->last(), ElementsAre(kA));
 }
 
+TEST_F(RedisSessionTest, WhatGoesWithoutAWordIsWaitedForAndWhatIsUnregisteredIsNot) {
+  for (const char* url : {kA, kB, kC}) redis_.Set(kKey, url, now() + 600000);
+  const auto client = Connect("delay-notification=0");
+  client->Watch("a.B");
+  redis_.Delete(kKey, kC);
+  executor_->RunReady();
+  EXPECT_THAT(client->last(), ElementsAre(kA, kB));
+  // Everything is flushed, and A is extended first.
+  server().hashes.clear();
+  redis_.Set(kKey, kA, now() + 600000);
+  executor_->RunReady();
+  EXPECT_THAT(client->last(), ElementsAre(kA, kB));
+  Advance(seconds(38));
+  EXPECT_THAT(client->last(), ElementsAre(kA)) << "B does not come back";
+  // Read for another's sake before A's message is there.
+  redis_.Set(kKey, kB, now() + 600000);
+  executor_->RunReady();
+  server().hashes[kKey].erase(kA);
+  redis_.Publish(kKey, "register");
+  executor_->RunReady();
+  EXPECT_THAT(client->last(), ElementsAre(kA, kB));
+  redis_.Publish(kKey, "unregister");
+  executor_->RunReady();
+  EXPECT_THAT(client->last(), ElementsAre(kB));
+}
+
+// Nobody could extend anything meanwhile, and the first to come back are not all.
+TEST_F(RedisSessionTest, AfterHalfASessionWithoutAServerThoseWhoLapsedAreWaitedFor) {
+  const auto told_after = [this](seconds outage) {
+    redis_.Set(kKey, kA, now() + 1000 * outage.count() - 2000);
+    redis_.Set(kKey, kB, now() + 600000);
+    const auto client = Connect("delay-notification=0");
+    client->Watch("a.B");
+    server().listens = false;
+    redis_.Cut();
+    Advance(outage);
+    server().listens = true;
+    Advance(seconds(8));
+    EXPECT_EQ(client->sessions_.back(), kReconnected);
+    const List first = client->last();
+    Advance(seconds(38));
+    EXPECT_THAT(client->last(), ElementsAre(kB)) << "who stays away is gone in the end";
+    return first;
+  };
+  EXPECT_THAT(told_after(seconds(35)), ElementsAre(kA, kB));
+  EXPECT_THAT(told_after(seconds(10)), ElementsAre(kB));
+}
+
 TEST_F(RedisSessionTest, ASilentServerIsNone) {
   server().silent = true;
   const auto client = Connect();
