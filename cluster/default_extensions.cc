@@ -3,6 +3,7 @@
 #include "fairlead/loadbalance/policies.h"
 #include "fairlead/registry/file/file_registry.h"
 #include "fairlead/registry/memory/memory_registry.h"
+#include "fairlead/registry/multicast/multicast_registry.h"
 #include "fairlead/routing/condition/condition_router.h"
 #ifdef FAIRLEAD_HAS_REDIS
 #include "fairlead/registry/redis/redis_registry.h"
@@ -19,6 +20,7 @@ ExtensionRegistry DefaultExtensions() {
   ExtensionRegistry::Builder builder;
   builder.AddRegistry(memory);
   builder.AddRegistry(MakeFileRegistryFactory());
+  builder.AddRegistry(MakeMulticastRegistryFactory());
 #ifdef FAIRLEAD_HAS_REDIS
   builder.AddRegistry(MakeRedisRegistryFactory());
 #endif

@@ -5,8 +5,8 @@
 
 namespace fairlead {
 
-// Everything this build has: registries memory (one store shared by the process's DefaultExtensions), file and, when
-// built with it, zookeeper; the condition router under `condition` and `route`; the four policies.
+// Everything this build has: registries memory (one store shared by the process's DefaultExtensions), file, multicast and,
+// when built with them, redis and zookeeper; the condition router under `condition` and `route`; the four policies.
 ExtensionRegistry DefaultExtensions();
 
 }  // namespace fairlead

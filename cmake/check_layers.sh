@@ -11,6 +11,8 @@ declare -A may=(
   [registry]="base url registry"
   [registry/memory]="base url registry registry/memory"
   [registry/file]="base url registry registry/file"
+  [registry/multicast]="base url registry registry/multicast"
+  [registry/delegate]="base url registry registry/delegate"
   [registry/redis]="base url registry registry/redis"
   [registry/zookeeper]="base url registry registry/zookeeper"
   [routing]="base url rpc routing"
@@ -19,7 +21,7 @@ declare -A may=(
   [directory]="base url rpc registry routing routing/yaml loadbalance directory"
   [cluster]="base url rpc registry routing loadbalance directory cluster"
   # Apart from cluster, which must not know a concrete registry: the list of what this build has.
-  [extensions]="extensions registry registry/memory registry/file registry/redis registry/zookeeper routing routing/yaml loadbalance cluster"
+  [extensions]="extensions registry registry/memory registry/file registry/multicast registry/delegate registry/redis registry/zookeeper routing routing/yaml loadbalance cluster"
 )
 # Outside headers a public header of ours may show.
 public_outside='^(absl/status/[a-z_]+\.h|absl/functional/any_invocable\.h|absl/strings/string_view\.h)$'
@@ -30,7 +32,7 @@ complain() { echo "layers: $*" >&2; bad=1; }
 folder_of() {  # the most specific folder of the table that holds the path
   case "$1" in
     cluster/default_extensions.*) echo extensions ;;
-    registry/memory/* | registry/file/* | registry/redis/* | registry/zookeeper/* | routing/yaml/*) cut -d/ -f1-2 <<<"$1" ;;
+    registry/memory/* | registry/file/* | registry/multicast/* | registry/delegate/* | registry/redis/* | registry/zookeeper/* | routing/yaml/*) cut -d/ -f1-2 <<<"$1" ;;
     *) cut -d/ -f1 <<<"$1" ;;
   esac
 }

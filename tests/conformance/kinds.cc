@@ -10,6 +10,7 @@ void RegisterTagKinds(KindTable& kinds);
 void RegisterLoadBalanceKinds(KindTable& kinds);
 void RegisterConfiguratorKinds(KindTable& kinds);
 void RegisterListCacheKinds(KindTable& kinds);
+void RegisterMulticastKinds(KindTable& kinds);
 #ifdef FAIRLEAD_HAS_REDIS
 void RegisterRedisKinds(KindTable& kinds);
 #endif
@@ -26,6 +27,7 @@ void RegisterAllKinds(KindTable& kinds) {
   RegisterLoadBalanceKinds(kinds);
   RegisterConfiguratorKinds(kinds);
   RegisterListCacheKinds(kinds);
+  RegisterMulticastKinds(kinds);
 #ifdef FAIRLEAD_HAS_REDIS
   RegisterRedisKinds(kinds);
 #endif

@@ -1,0 +1,34 @@
+#ifndef FAIRLEAD_REGISTRY_MULTICAST_NETWORK_INTERFACE_H_
+#define FAIRLEAD_REGISTRY_MULTICAST_NETWORK_INTERFACE_H_
+
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace fairlead::internal {
+
+struct NetworkInterface {
+  unsigned index = 0;  // 0: the system's choice
+  std::string v4;      // an address of it; empty: it has none
+};
+
+// By name, or by one of its addresses. kUnavailable: there is none, now.
+absl::StatusOr<NetworkInterface> FindInterface(const std::string& wanted);
+
+// Which addresses are this host's. Read from the system when one is not known, at most every ten seconds.
+class LocalAddresses {
+ public:
+  // `numeric`: without a scope.
+  bool Has(const std::string& numeric);
+
+ private:
+  std::set<std::string> known_;
+  std::optional<std::chrono::steady_clock::time_point> read_at_;
+};
+
+}  // namespace fairlead::internal
+
+#endif  // FAIRLEAD_REGISTRY_MULTICAST_NETWORK_INTERFACE_H_
