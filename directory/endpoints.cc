@@ -197,7 +197,7 @@ class Endpoints::Before {
   }
 
   const Endpoints& of_;
-  const std::vector<Slot> ranks_;
+  const SlotList ranks_;
   std::size_t next_ = 0, next_unused_ = 0;
   absl::flat_hash_map<Url, std::size_t, UrlHash> index_;  // made when the two lists are too far apart
 };
@@ -285,7 +285,7 @@ void Endpoints::Apply(const std::vector<Url>& list, bool anew) {
   }
 
   // Before the new ones, which take the slots.
-  const std::vector<Slot> held = table_->by_rank;
+  const SlotList held = table_->by_rank;
   for (const Slot slot : held) {
     if (listed[slot].place == kNowhere) Unlist(slot);
   }
@@ -313,7 +313,9 @@ void Endpoints::Apply(const std::vector<Url>& list, bool anew) {
     used[listed[slot].from] = true;
   }
   std::erase(by_rank, kNoSlot);
-  if (by_rank != table_->by_rank) Edit().by_rank = std::move(by_rank);
+  if (!std::equal(by_rank.begin(), by_rank.end(), table_->by_rank.begin(), table_->by_rank.end())) {
+    Edit().by_rank = SlotList(by_rank);
+  }
   unused_.clear();
   auto other = others.begin();
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -568,7 +570,6 @@ std::shared_ptr<const InvokerTable> Endpoints::Table() {
     table_->states.shrink_to_fit();
     table_->invokers.shrink_to_fit();
     table_->weights.shrink_to_fit();
-    table_->by_rank.shrink_to_fit();
   }
   return table_;
 }
@@ -649,7 +650,7 @@ void Endpoints::Close(std::chrono::nanoseconds deadline) {
   for (Slot slot = 0; slot < table_->states.size(); ++slot) {
     if (table_->states[slot] != nullptr) Unlist(slot);
   }
-  Edit().by_rank.clear();
+  Edit().by_rank = SlotList();
   unused_.clear();
   shapes_.ForgetUnused();
   drain_timeout_ = std::min(drain_timeout_, deadline);

@@ -179,8 +179,8 @@ class Picker {
       return Choose(
           leaf.by_rank.size(),
           [&](auto&& visit) {
-            for (const Leaf::Weighed& member : leaf.by_rank) {
-              if (visit(member.slot)) return;
+            for (const Slot slot : leaf.by_rank) {
+              if (visit(slot)) return;
             }
           },
           [&] {

@@ -15,6 +15,7 @@
 #include "fairlead/loadbalance/load_balance.h"
 #include "fairlead/routing/router.h"
 #include "fairlead/rpc/invoker_set.h"
+#include "fairlead/rpc/slot_list.h"
 
 namespace fairlead::internal {
 
@@ -47,14 +48,9 @@ struct PlanKey {
 // A final provider set with its balancer's table. Immutable; shared by the plans of a snapshot, and by the
 // next snapshot when nothing in it changed.
 struct Leaf {
-  // What decides the selector: equal weighings of an equal policy share one leaf.
-  struct Weighed {
-    Slot slot;
-    std::int32_t weight;
-    bool operator==(const Weighed&) const = default;
-  };
-
-  std::vector<Weighed> by_rank;
+  // What decides the selector: equal members with equal weights and an equal policy share one leaf.
+  SlotList by_rank;                   // often the table's own
+  std::vector<std::int32_t> weights;  // one for each, or a single one that all have
   std::string policy;  // as named by the first member
   std::string method;  // whose parameters count; "" when no method has its own
   std::shared_ptr<const Selector> selector;  // nullptr: every pick answers `error`
@@ -63,6 +59,8 @@ struct Leaf {
   // successor with more members goes on from it. nullptr otherwise.
   std::shared_ptr<const Selector> position;
   absl::Status error;
+
+  std::int32_t weight(std::size_t rank) const { return weights[weights.size() == 1 ? 0 : rank]; }
 
   void Use(std::shared_ptr<const Selector> made) {
     selector = std::move(made);

@@ -8,6 +8,7 @@
 #include "fairlead/base/hash.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/loadbalance/warmup.h"
+#include "fairlead/loadbalance/weighted_draw.h"
 #include "fairlead/url/parameter_names.h"
 
 namespace fairlead::internal {
@@ -29,19 +30,38 @@ class SoleSelector final : public Selector {
   const std::string policy_;
 };
 
-std::uint64_t LeafHash(const std::vector<Leaf::Weighed>& members, std::string_view policy, std::string_view method) {
+std::uint64_t LeafHash(const std::vector<Member>& members, std::string_view policy, std::string_view method) {
   std::uint64_t hash = HashBytes(policy, HashBytes(method));
-  for (const Leaf::Weighed& member : members) {
+  for (const Member& member : members) {
     hash = Mix64(hash ^ member.slot ^ (static_cast<std::uint64_t>(static_cast<std::uint32_t>(member.weight)) << 32));
   }
   return hash;
+}
+
+// Those of one table's list: all of it, mostly, and then it is that list.
+SlotList LeafSlots(const std::vector<Member>& members, const SlotList& listed) {
+  if (members.size() == listed.size()) return listed;
+  std::vector<Slot> slots;
+  slots.reserve(members.size());
+  for (const Member& member : members) slots.push_back(member.slot);
+  return SlotList(slots);
+}
+
+std::vector<std::int32_t> LeafWeights(const std::vector<Member>& members) {
+  const std::int32_t first = members.front().weight;
+  const auto alike = [&](const Member& member) { return member.weight == first; };
+  if (std::all_of(members.begin(), members.end(), alike)) return {first};
+  return WeightsOf(Members(members));
 }
 
 std::shared_ptr<const Leaf> FindLeaf(const DirectorySnapshot& in, std::uint64_t hash, const Leaf& like) {
   const auto [begin, end] = in.leaves.equal_range(hash);
   for (auto at = begin; at != end; ++at) {
     const Leaf& leaf = *at->second;
-    if (leaf.policy == like.policy && leaf.method == like.method && leaf.by_rank == like.by_rank) return at->second;
+    if (leaf.policy == like.policy && leaf.method == like.method && leaf.weights == like.weights &&
+        leaf.by_rank == like.by_rank) {
+      return at->second;
+    }
   }
   return nullptr;
 }
@@ -173,12 +193,10 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, std::uint3
     return leaf;
   }
   leaf->method = (*policy)->per_method() ? method : parameter_method;
-  leaf->by_rank.reserve(members.size());
-  for (const Member& member : members) {
-    leaf->by_rank.push_back({member.slot, member.weight});
-  }
+  leaf->by_rank = LeafSlots(members, snapshot_.table->by_rank);
+  leaf->weights = LeafWeights(members);
 
-  const std::uint64_t hash = LeafHash(leaf->by_rank, leaf->policy, leaf->method);
+  const std::uint64_t hash = LeafHash(members, leaf->policy, leaf->method);
   if (auto known = FindLeaf(snapshot_, hash, *leaf)) return known;
   // A leaf of the previous snapshot serves on only while what it was built from is the same: the members' urls
   // (their hash.* parameters) and the consumer.
@@ -205,6 +223,7 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, std::uint3
   } else {
     SelectorInput input;
     input.by_rank = members;
+    input.slots = leaf->by_rank;
     input.method = leaf->method;
     input.consumer = snapshot_.consumer;
     input.compat = snapshot_.compat;

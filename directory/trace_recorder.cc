@@ -124,8 +124,8 @@ const Leaf& TraceRecorder::Branch(const Plan& plan, const InvokerSet* routed, Ra
     const Plan::Branch& branch = plan.branches[i];
     const auto& members = branch.leaf->by_rank;
     const std::size_t wanted = routed == nullptr ? 0 : routed->count();
-    if (members.size() == wanted && std::all_of(members.begin(), members.end(), [&](const Leaf::Weighed& member) {
-          return routed->Contains(member.slot);
+    if (members.size() == wanted && std::all_of(members.begin(), members.end(), [&](Slot slot) {
+          return routed->Contains(slot);
         })) {
       found = branch.leaf.get();
       trace_.branch = absl::StrFormat("set %d of %d, share %.1f %%", i + 1, plan.branches.size(),

@@ -239,8 +239,8 @@ bool Updater::LeafIsDown() const {
   if (snapshot.valid.empty()) return true;
   return std::any_of(snapshot.leaves.begin(), snapshot.leaves.end(), [&](const auto& entry) {
     const auto& members = entry.second->by_rank;
-    return !members.empty() && std::all_of(members.begin(), members.end(), [&](const Leaf::Weighed& member) {
-      return snapshot.table->states[member.slot]->down();
+    return !members.empty() && std::all_of(members.begin(), members.end(), [&](Slot slot) {
+      return snapshot.table->states[slot]->down();
     });
   });
 }

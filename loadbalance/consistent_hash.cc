@@ -12,6 +12,7 @@
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/loadbalance/hash_ring.h"
+#include "fairlead/loadbalance/weighted_draw.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/typed.h"
 
@@ -92,13 +93,11 @@ class RingSelector final : public Selector {
  public:
   RingSelector(const SelectorInput& input, const HashParameters& parameters, const RingSelector* replaced,
                PointsOf points_of)
-      : nodes_(parameters.nodes), asked_(parameters.asked), arguments_(IndicesIn(parameters.arguments)) {
+      : nodes_(parameters.nodes), asked_(parameters.asked), arguments_(IndicesIn(parameters.arguments)), slots_(SlotsOf(input)) {
     addresses_.reserve(input.by_rank.size());
     owners_.reserve(input.by_rank.size());
-    slots_.reserve(input.by_rank.size());
     for (const Member& member : input.by_rank) {
       owners_.push_back(member.state);
-      slots_.push_back(member.slot);
       addresses_.push_back(member.provider->address());
     }
     const std::vector<std::string_view> addresses(addresses_.begin(), addresses_.end());
@@ -173,7 +172,7 @@ class RingSelector final : public Selector {
   const std::uint32_t nodes_, asked_;
   const std::vector<std::int32_t> arguments_;
   std::vector<const InvokerState*> owners_;  // by member of the ring
-  std::vector<Slot> slots_;
+  const SlotList slots_;
   std::vector<std::string> addresses_;  // of the owners; for a successor
   HashRing ring_;
 };

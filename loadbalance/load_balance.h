@@ -13,6 +13,7 @@
 #include "fairlead/loadbalance/members.h"
 #include "fairlead/rpc/compat.h"
 #include "fairlead/rpc/invocation.h"
+#include "fairlead/rpc/slot_list.h"
 #include "fairlead/url/url.h"
 
 namespace fairlead {
@@ -37,6 +38,9 @@ struct SelectorInput {
   // What Build made, for calls of the same method, of a list that all of these are in, in the same order of rank; or
   // nullptr. Only for policies that want it.
   const Selector* whole = nullptr;
+  // The slots of `by_rank`, when somebody else has them too: a selector that needs them keeps this and no copy. Empty
+  // when there is none; use SlotsOf.
+  SlotList slots;
 };
 
 // A table built ahead for one final provider set. Immutable (a cursor or counter inside is atomic);

@@ -15,7 +15,7 @@ namespace {
 
 class UniformSelector final : public Selector {
  public:
-  UniformSelector(std::vector<Slot> slots, bool shortcut) : slots_(std::move(slots)), shortcut_(shortcut) {}
+  UniformSelector(SlotList slots, bool shortcut) : slots_(std::move(slots)), shortcut_(shortcut) {}
   Slot Select(const Invocation&, PickContext& context) const override {
     return slots_[Spread(context.random.Next(), slots_.size()).index];
   }
@@ -26,7 +26,7 @@ class UniformSelector final : public Selector {
   }
 
  private:
-  const std::vector<Slot> slots_;
+  const SlotList slots_;
   const bool shortcut_;  // the weights differ and are not looked at
 };
 
@@ -57,9 +57,8 @@ class RandomLoadBalance final : public LoadBalance {
   std::string_view name() const override { return "random"; }
 
   absl::StatusOr<std::shared_ptr<const Selector>> Build(const SelectorInput& input, const Selector*) const override {
-    std::vector<Slot> slots;
-    std::vector<std::int32_t> weights;
-    SplitMembers(input.by_rank, slots, weights);
+    SlotList slots = SlotsOf(input);
+    const std::vector<std::int32_t> weights = WeightsOf(input.by_rank);
     const std::uint64_t total = TotalWeight(input.by_rank);
     const bool alike = std::all_of(weights.begin(), weights.end(),
                                    [&](std::int32_t weight) { return weight == weights.front(); });

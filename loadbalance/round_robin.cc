@@ -312,9 +312,8 @@ class RoundRobinLoadBalance final : public LoadBalance {
         std::clamp<std::int64_t>(input.consumer.IntParam(kCap, kDefaultCap), 1, kLargestCap));
     const std::uint64_t seed = HashBytes(input.method, input.seed);
     std::vector<Seat> seats = SeatsOf(input);
-    std::vector<Slot> slots;
-    std::vector<std::int32_t> weights;
-    SplitMembers(input.by_rank, slots, weights);
+    const SlotList slots = SlotsOf(input);
+    const std::vector<std::int32_t> weights = WeightsOf(input.by_rank);
 
     std::optional<SmoothSchedule> schedule;
     std::vector<Credit> credits;

@@ -16,13 +16,19 @@ inline std::uint64_t TotalWeight(const Members& members) {
   return total;
 }
 
-inline void SplitMembers(const Members& members, std::vector<Slot>& slots, std::vector<std::int32_t>& weights) {
-  slots.reserve(members.size());
+inline SlotList SlotsOf(const SelectorInput& input) {
+  if (!input.slots.empty()) return input.slots;
+  std::vector<Slot> slots;
+  slots.reserve(input.by_rank.size());
+  for (const Member& member : input.by_rank) slots.push_back(member.slot);
+  return SlotList(slots);
+}
+
+inline std::vector<std::int32_t> WeightsOf(const Members& members) {
+  std::vector<std::int32_t> weights;
   weights.reserve(members.size());
-  for (const Member& member : members) {
-    slots.push_back(member.slot);
-    weights.push_back(member.weight);
-  }
+  for (const Member& member : members) weights.push_back(member.weight);
+  return weights;
 }
 
 // A member with probability weight / sum; nothing when the sum is 0. Allocates nothing.

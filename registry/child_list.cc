@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "fairlead/base/hash.h"
 #include "fairlead/url/match.h"
@@ -25,6 +26,35 @@ std::string Shortened(std::string text) {
   return text;
 }
 
+// Finds texts in the last list by their hashes. Most stand where they stood, so an index of all is made only when one
+// does not, and is not kept: it would cost more memory than the hashes.
+class Places {
+ public:
+  explicit Places(const std::vector<std::uint64_t>& hashes) : hashes_(hashes) {}
+
+  std::uint32_t Find(std::uint64_t hash) {
+    for (std::size_t at = next_; at < std::min(next_ + 2, hashes_.size()); ++at) {
+      if (hashes_[at] == hash) return Found(static_cast<std::uint32_t>(at));
+    }
+    if (index_.empty() && !hashes_.empty()) {
+      index_.reserve(hashes_.size());
+      for (std::uint32_t i = 0; i < hashes_.size(); ++i) index_.emplace(hashes_[i], i);
+    }
+    const auto at = index_.find(hash);
+    return at == index_.end() ? ChildList::kNew : Found(at->second);
+  }
+
+ private:
+  std::uint32_t Found(std::uint32_t place) {
+    next_ = place + std::size_t{1};
+    return place;
+  }
+
+  const std::vector<std::uint64_t>& hashes_;
+  std::size_t next_ = 0;  // behind the one found last
+  absl::flat_hash_map<std::uint64_t, std::uint32_t> index_;
+};
+
 }  // namespace
 
 absl::StatusOr<Url> ChildList::Read(const std::string& text) const {
@@ -36,28 +66,38 @@ absl::StatusOr<Url> ChildList::Read(const std::string& text) const {
 }
 
 bool ChildList::Update(const std::vector<std::string>& texts) {
-  std::vector<std::uint64_t> hashes;
-  hashes.reserve(texts.size());
-  for (const std::string& text : texts) hashes.push_back(HashBytes(text, seed_));
-  if (SaysTheSame(hashes)) return false;
-
-  auto index = std::make_unique<Texts>();
-  index->Reserve(hashes.size());
-  std::vector<std::uint32_t> chosen;  // without repetitions
-  chosen.reserve(hashes.size());
-  for (std::uint32_t i = 0; i < hashes.size(); ++i) {
-    if (index->Add(hashes[i])) chosen.push_back(i);
+  struct Chosen {
+    std::uint64_t hash;
+    std::uint32_t text, known;  // place in the list; in the last one
+  };
+  std::vector<Chosen> chosen;  // without repetitions
+  chosen.reserve(texts.size());
+  {
+    Places last(hashes_);
+    std::vector<bool> kept(hashes_.size());
+    absl::flat_hash_set<std::uint64_t> added;
+    for (std::uint32_t i = 0; i < texts.size(); ++i) {
+      const std::uint64_t hash = HashBytes(texts[i], seed_);
+      const std::uint32_t known = last.Find(hash);
+      if (known == kNew ? !added.insert(hash).second : kept[known]) continue;
+      if (known != kNew) kept[known] = true;
+      chosen.push_back({hash, i, known});
+    }
+    if (added.empty() && chosen.size() == hashes_.size()) return false;
   }
 
+  std::vector<std::uint64_t> hashes;
+  hashes.reserve(chosen.size());
   std::vector<Child> children;
   children.reserve(chosen.size());
   std::vector<Unreadable> unreadable;
   std::vector<std::uint32_t> fresh;
   std::size_t moved = 0;  // of the unreadable ones, those that were there
-  for (const std::uint32_t i : chosen) {
+  for (const auto& [hash, i, known] : chosen) {
     const auto place = static_cast<std::uint32_t>(children.size());
+    hashes.push_back(hash);
     Child& child = children.emplace_back();
-    if (const std::uint32_t known = texts_->Find(hashes[i]); known != kNew) {
+    if (known != kNew) {
       child.came_from = known;
       child.url = std::move(children_[known].url);
       child.url_hash = children_[known].url_hash;
@@ -79,10 +119,10 @@ bool ChildList::Update(const std::vector<std::string>& texts) {
       unreadable.push_back({place,
                             Shortened(url.ok() ? url->ToString() + ": not stored the way urls are stored here"
                                                : std::string(url.status().message())),
-                            foreign, hashes[i]});
+                            foreign, hash});
     }
   }
-  texts_ = std::move(index);
+  hashes_ = std::move(hashes);
   children_ = std::move(children);
   unreadable_changed_ = moved != unreadable.size() || moved != unreadable_.size();
   unreadable_ = std::move(unreadable);
@@ -94,35 +134,6 @@ bool ChildList::Update(const std::vector<std::string>& texts) {
     MarkShadowed();
   }
   return true;
-}
-
-bool ChildList::SaysTheSame(const std::vector<std::uint64_t>& hashes) const {
-  std::vector<bool> seen(children_.size());
-  std::size_t different = 0;
-  for (const std::uint64_t hash : hashes) {
-    const std::uint32_t known = texts_->Find(hash);
-    if (known == kNew) return false;
-    if (!seen[known]) ++different;
-    seen[known] = true;
-  }
-  return different == texts_->size();
-}
-
-void ChildList::Texts::Reserve(std::size_t count) {
-  hashes_.reserve(count);
-  places_.reserve(count);
-}
-
-bool ChildList::Texts::Add(std::uint64_t hash) {
-  if (places_.contains(hash)) return false;
-  hashes_.push_back(hash);
-  places_.insert(static_cast<std::uint32_t>(hashes_.size() - 1));
-  return true;
-}
-
-std::uint32_t ChildList::Texts::Find(std::uint64_t hash) const {
-  const auto at = places_.find(hash);
-  return at == places_.end() ? kNew : *at;
 }
 
 bool ChildList::HasTwin(const Child& child) const {

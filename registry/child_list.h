@@ -3,12 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "fairlead/url/url.h"
 #include "fairlead/url/url_pool.h"
@@ -42,8 +40,8 @@ class ChildList {
       : pool_(pool), seed_(seed), mark_(mark) {}
 
   // Accepts a full list and says whether it differs from the one before as a set of texts; if not, nothing
-  // changes, not even the order. Parses only texts that were not there. Linear: one hash and two probes a
-  // text.
+  // changes, not even the order. Parses only texts that were not there. Linear: a hash of each text, and a probe of
+  // each when some do not stand where they stood.
   bool Update(const std::vector<std::string>& texts);
 
   const std::vector<Child>& children() const { return children_; }
@@ -57,40 +55,6 @@ class ChildList {
   bool unreadable_changed() const { return unreadable_changed_; }
 
  private:
-  // Hashes of texts in the order of the children, and the children by hash: the index holds places alone.
-  class Texts {
-   public:
-    Texts() : places_(0, Hash{this}, Same{this}) {}
-    Texts(const Texts&) = delete;
-    Texts& operator=(const Texts&) = delete;
-
-    void Reserve(std::size_t count);
-    // False when it is there.
-    bool Add(std::uint64_t hash);
-    // Its place; kNew when it is not there.
-    std::uint32_t Find(std::uint64_t hash) const;
-    std::size_t size() const { return hashes_.size(); }
-
-   private:
-    struct Hash {
-      using is_transparent = void;
-      const Texts* in;
-      std::size_t operator()(std::uint32_t place) const { return in->hashes_[place]; }
-      std::size_t operator()(std::uint64_t hash) const { return hash; }
-    };
-    struct Same {
-      using is_transparent = void;
-      const Texts* in;
-      bool operator()(std::uint32_t a, std::uint32_t b) const { return a == b; }
-      bool operator()(std::uint32_t place, std::uint64_t hash) const { return in->hashes_[place] == hash; }
-      bool operator()(std::uint64_t hash, std::uint32_t place) const { return in->hashes_[place] == hash; }
-    };
-
-    std::vector<std::uint64_t> hashes_;
-    absl::flat_hash_set<std::uint32_t, Hash, Same> places_;
-  };
-
-  bool SaysTheSame(const std::vector<std::uint64_t>& hashes) const;
   absl::StatusOr<Url> Read(const std::string& text) const;
   bool HasTwin(const Child& child) const;
   void MarkShadowed();
@@ -98,7 +62,7 @@ class ChildList {
   UrlPool& pool_;
   const std::uint64_t seed_;
   const std::string_view mark_;
-  std::unique_ptr<const Texts> texts_ = std::make_unique<const Texts>();
+  std::vector<std::uint64_t> hashes_;  // of the children's texts
   bool twins_ = false;  // some children are an equal url
   std::vector<Child> children_;
   std::vector<Unreadable> unreadable_;

@@ -4,7 +4,7 @@
 
 namespace fairlead {
 
-static_assert(sizeof(InvokerState) == 64, "one cache line per provider, so that picks of two do not meet");
+static_assert(sizeof(InvokerState) == internal::LinePages::kLine, "one cache line per provider, so that picks of two do not meet");
 
 void InvokerState::Report(bool up) {
   std::uint32_t old = health_.load(std::memory_order_relaxed);

@@ -2,6 +2,7 @@
 #define FAIRLEAD_RPC_INVOKER_STATE_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "fairlead/rpc/invoker.h"
 #include "fairlead/rpc/invoker_set.h"
+#include "fairlead/rpc/line_pages.h"
 
 namespace fairlead {
 
@@ -43,6 +45,8 @@ class alignas(64) InvokerState {
       : id_(id), invoker_(std::move(invoker)), listener_(std::move(listener)) {}
   InvokerState(const InvokerState&) = delete;
   InvokerState& operator=(const InvokerState&) = delete;
+  static void* operator new(std::size_t) { return internal::LinePages::Global().Take(); }
+  static void operator delete(void* line) { internal::LinePages::Global().Give(line); }
 
   // Counts one lease; false, with nothing counted, when draining. Called inside a ReadSection that found this
   // state through a snapshot.

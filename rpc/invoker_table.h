@@ -9,6 +9,7 @@
 #include "fairlead/rpc/invoker_set.h"
 #include "fairlead/rpc/invoker_state.h"
 #include "fairlead/rpc/slot_array.h"
+#include "fairlead/rpc/slot_list.h"
 #include "fairlead/url/url.h"
 
 namespace fairlead {
@@ -35,7 +36,7 @@ struct InvokerTable {
   std::vector<InvokerState*> states;                       // by slot; owned by the directory
   std::vector<Invoker*> invokers;                          // by slot: a pick without a lease reads no state
   std::vector<std::int32_t> weights;                       // by slot: effective, for no particular method, at the time
-  std::vector<Slot> by_rank;                               // the order of the last accepted push
+  SlotList by_rank;                                        // the order of the last accepted push
 };
 
 }  // namespace fairlead

@@ -162,8 +162,9 @@ std::size_t UrlPool::Sweep() {
     ++freed;
   }
   absl::erase_if(impl_->common, [](const Counted<UrlCommon>& common) { return common.alone(); });
-  // Room for what there was at the worst of times would stay for ever.
-  if (freed > 0 && impl_->entries.size() < impl_->entries.capacity() / 4) impl_->entries.rehash(0);
+  // Room for what there was at the worst of times, two lists when one replaces another, would stay for ever. A table of
+  // half the capacity must not be nearly full at once.
+  if (freed > 0 && impl_->entries.size() < impl_->entries.capacity() / 8 * 3) impl_->entries.rehash(0);
   if (impl_->idle_since.empty()) impl_->idle_since.rehash(0);
   return freed;
 }

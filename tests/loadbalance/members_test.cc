@@ -17,13 +17,15 @@ namespace {
 // The same providers as a table, with a rank that is not the order of slots.
 struct Tabled {
   explicit Tabled(const MemberList& members) {
+    std::vector<Slot> ranks;
     for (const Member& member : members.members()) {
       table.providers.Set(member.slot, *member.provider);
       table.states.push_back(const_cast<InvokerState*>(member.state));
       table.weights.push_back(member.weight);
-      table.by_rank.insert(table.by_rank.begin(), member.slot);
+      ranks.insert(ranks.begin(), member.slot);
       all.Add(member.slot);
     }
+    table.by_rank = SlotList(ranks);
   }
   Members Of(const InvokerSet& set, std::int32_t most_weight = 0, std::string_view method = {}) const {
     return Members(table, set, method, MemberList::kNowMs, most_weight);

@@ -487,7 +487,7 @@ TEST(WarmupPropertyTest, Property12TablesFollowWithinASecondAndAClockThatStepsBa
                      world.ProviderAt("10.0.0.2")},
                     {},
                     {}});
-    const auto now_used = [&] { return directory.PlanOf({})->branches.front().leaf->by_rank.front().weight; };
+    const auto now_used = [&] { return directory.PlanOf({})->branches.front().leaf->weight(0); };
     const auto expect_recent = [&](std::int64_t lag) {
       const std::int64_t uptime = world.clock_.SystemMillis() - started;
       for (std::int64_t ago = 0; ago <= lag; ++ago) {

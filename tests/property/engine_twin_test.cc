@@ -155,8 +155,8 @@ void ExpectLeaf(const internal::Leaf& leaf, const FedDirectory& directory, const
   }
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const PlainUrl& provider = scenario.providers[expected[i]];
-    ASSERT_EQ(directory.ProviderIn(leaf.by_rank[i].slot).address(), provider.at("address"));
-    ASSERT_EQ(std::to_string(leaf.by_rank[i].weight), Parameter(provider, method, "weight", "100"));
+    ASSERT_EQ(directory.ProviderIn(leaf.by_rank[i]).address(), provider.at("address"));
+    ASSERT_EQ(std::to_string(leaf.weight(i)), Parameter(provider, method, "weight", "100"));
   }
   ASSERT_EQ(leaf.policy, Parameter(scenario.providers[expected.front()], method, "loadbalance", "random"));
 }

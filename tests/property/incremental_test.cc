@@ -160,8 +160,8 @@ std::string Picture(const FedDirectory& directory, const Invocation& invocation,
   for (const auto& branch : plan->branches) {
     const internal::Leaf& leaf = *branch.leaf;
     text += "\nleaf below " + std::to_string(branch.below) + ": " + leaf.policy + " of \"" + leaf.method + "\"";
-    for (const auto& member : leaf.by_rank) {
-      text += " " + directory.ProviderIn(member.slot).address() + "*" + std::to_string(member.weight);
+    for (std::size_t i = 0; i < leaf.by_rank.size(); ++i) {
+      text += " " + directory.ProviderIn(leaf.by_rank[i]).address() + "*" + std::to_string(leaf.weight(i));
     }
     if (leaf.selector == nullptr) {
       text += " " + leaf.error.ToString();

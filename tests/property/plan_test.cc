@@ -194,8 +194,8 @@ TEST_F(PlanTest, Property15PublicationWithManyPlansInUse) {
       ASSERT_TRUE(lease.ok()) << lease.status();
       reached += lease->As<FakeProtocol::FakeInvoker>().address() == gone;
       if (const internal::Plan* plan = directory.PlanOf(invocation)) {
-        for (const auto& member : plan->branches.front().leaf->by_rank) {
-          reached += directory.ProviderIn(member.slot).address() == gone;
+        for (const Slot slot : plan->branches.front().leaf->by_rank) {
+          reached += directory.ProviderIn(slot).address() == gone;
         }
       }
     });
@@ -301,7 +301,7 @@ TEST_F(PlanTest, Property16DifferentTuplesNeverShareAPlan) {
       const auto [at, fresh] = tuple_of_plan.emplace(plan, tuple.cases);
       ASSERT_TRUE(fresh || at->second == tuple.cases);
       std::vector<std::string> planned;
-      for (const auto& member : plan->branches.front().leaf->by_rank) planned.push_back(directory.ProviderIn(member.slot).address());
+      for (const Slot slot : plan->branches.front().leaf->by_rank) planned.push_back(directory.ProviderIn(slot).address());
       ASSERT_EQ(planned, expected);
     }
   }
