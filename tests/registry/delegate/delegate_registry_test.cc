@@ -56,7 +56,6 @@ class DelegateRegistryTest : public ::testing::Test {
   void TearDown() override {
     registry_.reset();
     Advance(seconds(10));
-    if (service_ != nullptr) service_->in_call = nullptr;
   }
   FailbackRegistry& Make(const std::string& parameters = "") {
     const auto factory = MakeDelegateRegistryFactory("dubbo", [this](const Url&) { return service_; });
@@ -375,6 +374,7 @@ TEST_F(DelegateRegistryTest, NoCallIsMadeWithinAnother) {
   Advance(seconds(30));
   EXPECT_FALSE(service_->nested);
   EXPECT_EQ(Registered(), 21u);
+  service_->in_call = nullptr;
 }
 
 TEST_F(DelegateRegistryTest, TheHostMayDropTheRegistryWithinACall) {
