@@ -271,6 +271,12 @@ void RedisWatches::OnHash(const EntryPtr& entry, absl::StatusOr<std::vector<Redi
   Tell(entry, std::move(found));
 }
 
+// Until their next extension; but where sessions are short, connecting again and beginning somewhere within the second that
+// follows takes longer.
+milliseconds RedisWatches::settle() const {
+  return std::max(options_.session / 2 + options_.session / 8, 2 * options_.reconnect_period + milliseconds(1000));
+}
+
 // Whoever unregisters or cleans says so; fields that expired still stand there. What was not heard of because there was no
 // connection is no loss.
 void RedisWatches::NoticeLoss(Entry& entry, std::size_t fields) {

@@ -107,7 +107,7 @@ class RedisWatches {
   void ReadDocument(const EntryPtr& entry);
   void OnHash(const EntryPtr& entry, absl::StatusOr<std::vector<RedisReply>> hash);
   // How long those who register may take to write again what somebody lost.
-  std::chrono::milliseconds settle() const { return options_.session / 2 + options_.session / 8; }
+  std::chrono::milliseconds settle() const;
   void NoticeLoss(Entry& entry, std::size_t fields);
   bool Lacks(const Entry& entry, const std::vector<std::string>& names) const;
   bool HoldsBack(const EntryPtr& entry, const std::vector<std::string>& names);

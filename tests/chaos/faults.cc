@@ -55,7 +55,7 @@ constexpr std::array kFaults = {
     FaultKind{"kill-one", "kill -9 of one of two servers", KillOne, nullptr, HasTwoServers},
     FaultKind{"freeze-one", "one of two servers hangs for longer than a session", FreezeOne, nullptr, HasTwoServers},
     FaultKind{"wipe-one", "one of two servers loses all its data", WipeOne, nullptr, HasTwoServers},
-    FaultKind{"cut-one", "consumer, registrar or both lose the way to one of two servers", CutOne, nullptr, HasTwoServers},
+    FaultKind{"cut-one", "consumer, registrar or both lose the way to one of two servers", CutOne, nullptr, HasTwoServers, true},
     FaultKind{"expire-consumer", "what the consumer has there is taken for dead", ExpireConsumer},
     FaultKind{"expire-registrar", "what the registrar has there is taken for dead", ExpireRegistrar},
     FaultKind{"cut", "connections are reset, new ones sometimes refused", Cut},

@@ -143,6 +143,7 @@ class Redis final : public RegistryUnderTest {
 
   std::string_view name() const override { return name_; }
   std::chrono::milliseconds session() const override { return std::chrono::milliseconds(1000); }
+  bool splits() const override { return cluster_ == "failover"; }
   std::span<ServerProcess* const> servers() override { return servers_; }
   // The library's own patience is for a session of a minute.
   std::string Url(const std::vector<std::string>& addresses, const std::string& parameters) const override {

@@ -93,6 +93,8 @@ class RegistryUnderTest {
   virtual std::span<ServerProcess* const> servers() = 0;
   // After how long those who are gone are noticed, as every client of the suite asks for it.
   virtual std::chrono::milliseconds session() const = 0;
+  // May those who lose the way to one of several servers see another list than all others?
+  virtual bool splits() const { return false; }
   // The url for whoever connects to these, one for each server.
   virtual std::string Url(const std::vector<std::string>& addresses, const std::string& parameters) const = 0;
   virtual absl::StatusOr<std::unique_ptr<RegistryLink>> Link(std::uint64_t seed) = 0;

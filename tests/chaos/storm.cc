@@ -182,9 +182,10 @@ class Storm {
     if (right && back && !TimeUntil([&] { return Right() && Back(until); }, run.healed)) {
       fail("right, and then wrong again");
     }
-    client_ = nullptr;
-    if (fewest.Get() < kFleet / 2) fail(absl::StrCat("the directory offered only ", fewest.Get(), " providers"));
+    const bool same_for_all = !kind.may_split || !world_.registry().splits();
+    if (same_for_all && fewest.Get() < kFleet / 2) fail(absl::StrCat("the directory offered only ", fewest.Get(), " providers"));
     result.fewest = std::min(result.fewest, fewest.Get());
+    client_ = nullptr;
     if (!TimeUntil([&] { return Calm(); }, SteadyClock::now())) fail("threads or descriptors stay: " + Held());
 
     const Callers::Counts after = world_.callers().counts();
