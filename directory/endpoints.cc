@@ -32,22 +32,59 @@ constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
 }  // namespace
 
-struct Endpoints::ConnectionHash {
-  using is_transparent = void;
-  const Endpoints* in;
-  std::size_t operator()(Slot slot) const { return in->ConnectionOf(slot).Hash(); }
-  std::size_t operator()(const Connection& connection) const { return connection.Hash(); }
-};
-struct Endpoints::SameConnection {
-  using is_transparent = void;
-  const Endpoints* in;
-  bool operator()(Slot a, Slot b) const { return a == b; }
-  bool operator()(Slot a, const Connection& b) const { return in->ConnectionOf(a) == b; }
-  bool operator()(const Connection& a, Slot b) const { return in->ConnectionOf(b) == a; }
-};
-class Endpoints::Index : public absl::flat_hash_set<Slot, ConnectionHash, SameConnection> {
+// Chains of slots by hash, one or two long. The states hold the links, on lines that they fill anyway.
+class Endpoints::Index {
  public:
-  explicit Index(const Endpoints& in) : flat_hash_set(0, ConnectionHash{&in}, SameConnection{&in}) {}
+  explicit Index(const Endpoints& in) : in_(in) {}
+
+  bool empty() const { return size_ == 0; }
+  // kNoSlot when there is none.
+  Slot Find(const Connection& connection) const {
+    if (empty()) return kNoSlot;
+    Slot slot = heads_[Place(connection)];
+    while (slot != kNoSlot && !(in_.ConnectionOf(slot) == connection)) slot = in_.StateIn(slot).next();
+    return slot;
+  }
+  // REQUIRES: nothing of its connection is there.
+  void Add(Slot slot) {
+    if (size_++ >= 2 * heads_.size()) Resize(std::max<std::size_t>(2 * heads_.size(), 4));
+    Link(slot);
+  }
+  // REQUIRES: it is there.
+  void Remove(Slot slot) {
+    Slot& head = heads_[Place(in_.ConnectionOf(slot))];
+    const Slot next = in_.StateIn(slot).next();
+    if (head == slot) {
+      head = next;
+    } else {
+      Slot before = head;
+      while (in_.StateIn(before).next() != slot) before = in_.StateIn(before).next();
+      in_.StateIn(before).SetNext(next);
+    }
+    if (--size_ < heads_.size() / 4) Resize(heads_.size() / 2);
+  }
+
+ private:
+  std::size_t Place(const Connection& connection) const { return connection.Hash() & (heads_.size() - 1); }
+  void Link(Slot slot) {
+    Slot& head = heads_[Place(in_.ConnectionOf(slot))];
+    in_.StateIn(slot).SetNext(head);
+    head = slot;
+  }
+  void Resize(std::size_t heads) {
+    const std::vector<Slot> before = std::exchange(heads_, std::vector<Slot>(heads, kNoSlot));
+    for (Slot slot : before) {
+      while (slot != kNoSlot) {
+        const Slot next = in_.StateIn(slot).next();
+        Link(slot);
+        slot = next;
+      }
+    }
+  }
+
+  const Endpoints& in_;
+  std::size_t size_ = 0;
+  std::vector<Slot> heads_;  // a power of two of them, or none
 };
 
 Endpoints::Endpoints(Config config)
@@ -135,7 +172,7 @@ void Endpoints::Hold(Slot slot, const Wanted& wanted) {
 }
 
 void Endpoints::Unlist(Slot slot) {
-  by_connection_->erase(slot);
+  by_connection_->Remove(slot);
   InvokerTable& table = Edit();
   const Url effective = table.providers[slot].effective;
   InvokerState& state = *table.states[slot];
@@ -236,7 +273,7 @@ void Endpoints::Apply(const std::vector<Url>& list, bool anew) {
     std::size_t place;
     const Wanted* wanted;
   };
-  absl::flat_hash_map<Connection, std::size_t, ConnectionHash> known(0, ConnectionHash{this});
+  absl::flat_hash_map<Connection, std::size_t, ConnectionHash> known;
   std::vector<Newest> distinct;
   const auto shadowed = [&](const Wanted& one) {
     skip("listed twice, the newest is used: " + one.original.Address());
@@ -263,12 +300,11 @@ void Endpoints::Apply(const std::vector<Url>& list, bool anew) {
   std::vector<Newest> fresh;
   for (const Newest& one : distinct) {
     const Wanted& wanted = *one.wanted;
-    const auto found = by_connection_->find(wanted.connection());
-    if (found == by_connection_->end()) {
+    const Slot slot = by_connection_->Find(wanted.connection());
+    if (slot == kNoSlot) {
       fresh.push_back(one);
       continue;
     }
-    const Slot slot = *found;
     const std::int64_t before = ProviderIn(slot).original.timestamp_ms();
     const bool newer = wanted.original.timestamp_ms() > before;
     if (listed[slot].place != kNowhere) {
@@ -371,7 +407,7 @@ Slot Endpoints::HoldState(InvokerState& state, const Wanted& wanted) {
   table.invokers[slot] = &state.invoker();
   state.SetSlot(slot);
   Hold(slot, wanted);
-  by_connection_->insert(slot);
+  by_connection_->Add(slot);
   valid_.Add(slot);
   return slot;
 }

@@ -103,9 +103,10 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
     bool operator==(const Connection&) const = default;
     std::uint64_t Hash() const;
   };
-  // Finds slots by their connections, which the table and the shapes say: it holds the slots alone.
-  struct ConnectionHash;
-  struct SameConnection;
+  struct ConnectionHash {
+    std::size_t operator()(const Connection& connection) const { return connection.Hash(); }
+  };
+  // Finds slots by their connections, which the table and the shapes say.
   class Index;
   // An entry of a list, while it is applied.
   struct Wanted {

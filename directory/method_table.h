@@ -31,7 +31,12 @@ class MethodTable {
     if (name.empty() || next > kMost) return MethodId::kAny;
     const auto id = static_cast<MethodId>(next);
     const auto stored = ids_.emplace(std::string(name), id).first;
-    names_[next].store(&stored->first, std::memory_order_release);
+    std::unique_ptr<Block>& block = blocks_[next / kBlock];
+    if (block == nullptr) {
+      block = std::make_unique<Block>();
+      names_[next / kBlock].store(block.get(), std::memory_order_release);
+    }
+    (*block)[next % kBlock].store(&stored->first, std::memory_order_release);
     size_.store(next + 1, std::memory_order_release);
     added = true;
     return id;
@@ -40,17 +45,23 @@ class MethodTable {
   std::string_view Name(MethodId id) const {
     const auto index = static_cast<std::size_t>(id);
     if (index == 0 || index > kMost) return {};
-    const std::string* name = names_[index].load(std::memory_order_acquire);
+    const Block* block = names_[index / kBlock].load(std::memory_order_acquire);
+    const std::string* name = block == nullptr ? nullptr : (*block)[index % kBlock].load(std::memory_order_acquire);
     return name == nullptr ? std::string_view() : std::string_view(*name);
   }
   // Names known, kAny included.
   std::size_t size() const { return size_.load(std::memory_order_acquire); }
 
  private:
+  // Most services have a few methods; room for kMost at once would be 32 KB a directory.
+  static constexpr std::size_t kBlock = 128;
+  using Block = std::array<std::atomic<const std::string*>, kBlock>;
+
   std::mutex mutex_;
   // Keys of an unordered_map never move, so names_ can point at them.
   std::unordered_map<std::string, MethodId, StringHash, std::equal_to<>> ids_;
-  std::array<std::atomic<const std::string*>, kMost + 1> names_{};
+  std::array<std::unique_ptr<Block>, kMost / kBlock + 1> blocks_;
+  std::array<std::atomic<const Block*>, kMost / kBlock + 1> names_{};  // the same, for picks
   std::atomic<std::uint32_t> size_{1};
 };
 

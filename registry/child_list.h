@@ -21,7 +21,7 @@ class ChildList {
   static constexpr std::uint32_t kNew = ~std::uint32_t{0};
 
   struct Child {
-    Url url;                         // empty: unreadable
+    CompactUrl url;                  // empty: unreadable
     std::uint32_t came_from = kNew;  // index in the list before the last change
     std::uint32_t url_hash : 31 = 0;
     bool shadowed : 1 = false;       // another child is an equal url with a newer timestamp (or came first)

@@ -104,6 +104,9 @@ class alignas(64) InvokerState {
   // Where the current table has it; kNoSlot when it is not listed. Executor only.
   Slot slot() const { return slot_; }
   void SetSlot(Slot slot) { slot_ = slot; }
+  // For whoever keeps such slots in chains: the one behind it; kNoSlot for the last. Executor only.
+  Slot next() const { return next_; }
+  void SetNext(Slot slot) { next_ = slot; }
 
  private:
   friend class StateRef;
@@ -128,7 +131,7 @@ class alignas(64) InvokerState {
   const ProviderId id_;
   std::unique_ptr<Invoker> invoker_;
   const std::shared_ptr<AvailabilityListener> listener_;
-  Slot slot_ = kNoSlot;
+  Slot slot_ = kNoSlot, next_ = kNoSlot;
   std::atomic<bool> telling_{false};
 };
 

@@ -16,8 +16,8 @@ namespace fairlead {
 
 // One provider as routers and balancers see it.
 struct Provider {
-  Url original;   // as registered: what rules match
-  Url effective;  // consumer's and configurators' parameters over it: weights and policies
+  CompactUrl original;  // as registered: what rules match
+  Url effective;        // consumer's and configurators' parameters over it: weights and policies
 
   // False in a hole of a table.
   bool listed() const { return !effective.empty(); }

@@ -45,64 +45,78 @@ absl::StatusOr<Url> Url::Parse(std::string_view text, UrlPool& pool) { return po
 Url Url::Of(UrlParts parts, UrlPool& pool) { return pool.Intern(std::move(parts)); }
 Url Url::Edited(UrlParts parts, UrlPool& pool) const { return pool.Intern(std::move(parts), *this); }
 
-const UrlParts& Url::common() const {
+template <class Self>
+const UrlParts& UrlGetters<Self>::common() const {
   static const UrlParts kEmpty;
-  return empty() ? kEmpty : common_->parts;
+  return empty() ? kEmpty : common_half()->parts;
 }
 
-UrlParts Url::parts() const {
+template <class Self>
+UrlParts UrlGetters<Self>::parts() const {
   UrlParts parts = common();
   if (empty()) return parts;
-  const internal::UrlOwn::Texts own = own_->all();
-  parts.host = own.host;
-  parts.port = own_->port();
+  const internal::UrlOwn::Texts texts = own()->all();
+  parts.host = texts.host;
+  parts.port = own()->port();
   std::vector<UrlParams::value_type> params;
-  if (own.pid.has_value()) params.emplace_back(names::kPid, *own.pid);
-  if (own.timestamp.has_value()) params.emplace_back(names::kTimestamp, *own.timestamp);
+  if (texts.pid.has_value()) params.emplace_back(names::kPid, *texts.pid);
+  if (texts.timestamp.has_value()) params.emplace_back(names::kTimestamp, *texts.timestamp);
   parts.params = parts.params.Joined(std::move(params));
   return parts;
 }
 
-std::string_view Url::protocol() const { return View(common().protocol); }
-std::string_view Url::host() const { return empty() ? std::string_view() : own_->host().value_or(std::string_view()); }
-std::string_view Url::path() const { return View(common().path); }
-std::int32_t Url::port_as_written() const { return empty() ? 0 : own_->port(); }
+template <class Self>
+std::string_view UrlGetters<Self>::protocol() const { return View(common().protocol); }
+template <class Self>
+std::string_view UrlGetters<Self>::host() const { return empty() ? std::string_view() : own()->host().value_or(std::string_view()); }
+template <class Self>
+std::string_view UrlGetters<Self>::path() const { return View(common().path); }
+template <class Self>
+std::int32_t UrlGetters<Self>::port_as_written() const { return empty() ? 0 : own()->port(); }
 
-std::uint16_t Url::port() const {
+template <class Self>
+std::uint16_t UrlGetters<Self>::port() const {
   const std::int32_t port = port_as_written();
   return port > 0 && port <= 65535 ? static_cast<std::uint16_t>(port) : std::uint16_t{0};
 }
 
-std::string_view Url::Param(std::string_view key, std::string_view fallback) const {
+template <class Self>
+std::string_view UrlGetters<Self>::Param(std::string_view key, std::string_view fallback) const {
   if (empty()) return fallback;
   if (key == names::kTimestamp || key == names::kPid) {
-    const auto value = key == names::kPid ? own_->pid() : own_->timestamp();
+    const auto value = key == names::kPid ? own()->pid() : own()->timestamp();
     return value.has_value() && !value->empty() ? *value : fallback;
   }
-  return common_->parts.Param(key, fallback);
+  return common_half()->parts.Param(key, fallback);
 }
 
-std::string_view Url::MethodParam(std::string_view method, std::string_view key, std::string_view fallback) const {
+template <class Self>
+std::string_view UrlGetters<Self>::MethodParam(std::string_view method, std::string_view key, std::string_view fallback) const {
   const std::string* value = common().FindMethodParam(method, key);
   return value != nullptr && !value->empty() ? std::string_view(*value) : Param(key, fallback);
 }
 
-bool Url::BoolParam(std::string_view key, bool fallback) const {
+template <class Self>
+bool UrlGetters<Self>::BoolParam(std::string_view key, bool fallback) const {
   const std::string_view value = Param(key);
   return value.empty() ? fallback : ParseJavaBool(value);
 }
 
-std::int64_t Url::IntParam(std::string_view key, std::int64_t fallback) const {
+template <class Self>
+std::int64_t UrlGetters<Self>::IntParam(std::string_view key, std::int64_t fallback) const {
   const std::string_view value = Param(key);
   if (value.empty()) return fallback;
   const auto parsed = ParseJavaInt(value);
   return parsed.has_value() ? *parsed : fallback;
 }
 
-std::int64_t Url::timestamp_ms() const { return ParseJavaLong(Param(names::kTimestamp)).value_or(0); }
-Category Url::category() const { return CategoryOf(Param(names::kCategory)).value_or(Category::kProviders); }
+template <class Self>
+std::int64_t UrlGetters<Self>::timestamp_ms() const { return ParseJavaLong(Param(names::kTimestamp)).value_or(0); }
+template <class Self>
+Category UrlGetters<Self>::category() const { return CategoryOf(Param(names::kCategory)).value_or(Category::kProviders); }
 
-std::string Url::Address() const {
+template <class Self>
+std::string UrlGetters<Self>::Address() const {
   std::string address(host());
   if (const std::int32_t port = port_as_written(); port > 0) {
     address += ':';
@@ -126,33 +140,43 @@ AddressText::AddressText(const Url& url) {
   size_ = static_cast<std::size_t>(end - short_.data());
 }
 
-std::string Url::ToIdentityString() const {
+template <class Self>
+std::string UrlGetters<Self>::ToIdentityString() const {
   UrlParts body;
   body.protocol = common().protocol;
   body.username = common().username;
   body.password = common().password;
   body.path = common().path;
-  if (!empty()) body.host = own_->host();
+  if (!empty()) body.host = own()->host();
   body.port = port_as_written();
   return body.ToIdentityString();
 }
 
-std::size_t Url::Hash() const {
+template <class Self>
+std::size_t UrlGetters<Self>::Hash() const {
   if (empty()) return 0;
-  const std::uint64_t seed = common_->hash + static_cast<std::uint64_t>(own_->port());
+  const std::uint64_t seed = common_half()->hash + static_cast<std::uint64_t>(own()->port());
   const std::string_view host = this->host();
   return static_cast<std::size_t>(MayBeIpv6(host) ? HashBytes(CanonicalHost(host), seed) : HashBytes(host, seed));
 }
 
-bool operator==(const Url& a, const Url& b) {
-  if (a.Is(b)) return true;
-  if (a.empty() || b.empty()) return false;
-  if (a.own_->port() != b.own_->port()) return false;
-  if (!(a.own_ == b.own_) && !SameHost(a.own_->host(), b.own_->host())) return false;
-  if (a.common_ == b.common_) return true;
+template class UrlGetters<Url>;
+template class UrlGetters<CompactUrl>;
+
+CompactUrl::CompactUrl(const Url& url) : own_(url.own_) {
+  if (url.empty() || own_->common() == url.common_) return;
+  own_ = internal::UrlOwn::Create(own_->all(), own_->port(), {}, url.common_);
+}
+
+bool internal::SameUrl(const UrlOwn* a, const UrlCommon* a_common, const UrlOwn* b, const UrlCommon* b_common) {
+  if (a == b && a_common == b_common) return true;
+  if (a == nullptr || b == nullptr) return false;
+  if (a->port() != b->port()) return false;
+  if (a != b && !SameHost(a->host(), b->host())) return false;
+  if (a_common == b_common) return true;
   // Within one pool different pointers mean different content, which nearly always shows in the hashes; urls
   // of two pools, or a true collision, are settled by content.
-  return a.common_->hash == b.common_->hash && a.common_->parts == b.common_->parts;
+  return a_common->hash == b_common->hash && a_common->parts == b_common->parts;
 }
 
 }  // namespace fairlead

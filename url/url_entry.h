@@ -68,9 +68,9 @@ class UrlOwn {
     std::optional<std::string_view> host, timestamp, pid;
     bool operator==(const Texts&) const = default;
   };
-  // With `common`, it is the entry of a pool for the text of this fingerprint.
-  static Counted<UrlOwn> Create(const Texts& texts, std::int32_t port, Fingerprint print = {},
-                                Counted<UrlCommon> common = {});
+  // `common`: of the url that it is made for; others that have it may have another. `print`: of the text that it is a
+  // pool's entry for, if it is one.
+  static Counted<UrlOwn> Create(const Texts& texts, std::int32_t port, Fingerprint print, Counted<UrlCommon> common);
   static void Delete(const UrlOwn* own);
 
   std::int32_t port() const { return port_; }

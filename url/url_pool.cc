@@ -141,10 +141,10 @@ absl::StatusOr<Url> UrlPool::Parse(std::string_view text) {
 Url UrlPool::Intern(UrlParts parts, const Url& like) {
   Normalise(parts);
   const Halves halves(std::move(parts));
-  const bool alike = !like.empty() && like.own_->port() == halves.port && like.own_->all() == halves.texts();
-  Counted<UrlOwn> own = alike ? like.own_ : UrlOwn::Create(halves.texts(), halves.port);
   const std::lock_guard lock(impl_->mutex);
-  return Url(std::move(own), *impl_->common.insert(halves.common).first);
+  const Counted<UrlCommon>& common = *impl_->common.insert(halves.common).first;
+  const bool alike = !like.empty() && like.own_->port() == halves.port && like.own_->all() == halves.texts();
+  return Url(alike ? like.own_ : UrlOwn::Create(halves.texts(), halves.port, {}, common), common);
 }
 
 std::size_t UrlPool::Sweep() {

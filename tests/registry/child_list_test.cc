@@ -142,5 +142,46 @@ TEST_F(ChildListTest, AfterAnyEditsTheListIsThatOfOneFromScratch) {
   }
 }
 
+// Lists long enough that texts move, leave and come in the middle of others that stay.
+TEST_F(ChildListTest, OriginsOfLongListsAreRight) {
+  Random random(3);
+  ChildList list(pool_, 7, "");
+  std::vector<std::string> before;
+  for (int step = 0; step < 200; ++step) {
+    std::vector<std::string> now = before;
+    const auto any = [&] { return static_cast<std::ptrdiff_t>(random.Below(now.size())); };
+    for (std::uint64_t edits = random.Below(5); edits > 0; --edits) {
+      const std::uint64_t kind = random.Below(5);
+      if (kind < 2 || now.empty()) {
+        now.insert(now.begin() + (now.empty() ? 0 : any()), "dubbo://h" + std::to_string(random.Below(100'000)) + ":1/s");
+      } else if (kind == 2) {
+        now.erase(now.begin() + any());
+      } else if (kind == 3) {
+        std::swap(now[static_cast<std::size_t>(any())], now[static_cast<std::size_t>(any())]);
+      } else {
+        now.push_back(now[static_cast<std::size_t>(any())]);  // a second time
+      }
+    }
+    std::vector<std::string> distinct;
+    for (const std::string& text : now) {
+      if (std::find(distinct.begin(), distinct.end(), text) == distinct.end()) distinct.push_back(text);
+    }
+    const auto sorted = [](std::vector<std::string> texts) {
+      std::sort(texts.begin(), texts.end());
+      return texts;
+    };
+    const bool changed = sorted(distinct) != sorted(before);
+    ASSERT_EQ(list.Update(now), changed) << step;
+    if (!changed) continue;
+    std::vector<std::uint32_t> origins;
+    for (const std::string& text : distinct) {
+      const auto at = std::find(before.begin(), before.end(), text);
+      origins.push_back(at == before.end() ? ChildList::kNew : static_cast<std::uint32_t>(at - before.begin()));
+    }
+    ASSERT_EQ(Origins(list), origins) << step;
+    before = distinct;
+  }
+}
+
 }  // namespace
 }  // namespace fairlead::internal

@@ -149,6 +149,60 @@ TEST(UrlTest, AnEditedUrlSharesWhatItsEditorLeft) {
   EXPECT_EQ(later.host(), original.host());
 }
 
+TEST(UrlTest, ACompactUrlSaysWhatTheUrlSays) {
+  UrlPool pool;
+  const Url parsed = *pool.Parse(ProviderText(7));
+  UrlParts parts = parsed.parts();
+  parts.params.insert_or_assign("weight", "7");
+  const Url edited = parsed.Edited(parts, pool);  // shares its own half with `parsed`
+  parts.port = 1;
+  const Url made = Url::Of(parts, pool);
+  for (const Url& url : {parsed, edited, made}) {
+    const CompactUrl compact = url;
+    EXPECT_EQ(compact.ToFullString(), url.ToFullString());
+    EXPECT_EQ(compact.timestamp_ms(), url.timestamp_ms());
+    EXPECT_EQ(compact.Param("weight"), url.Param("weight"));
+    EXPECT_EQ(compact.Hash(), url.Hash());
+    EXPECT_TRUE(compact == url);
+    EXPECT_TRUE(url == compact);
+    EXPECT_TRUE(compact == CompactUrl(url));
+    EXPECT_TRUE(CompactUrl(compact).Is(compact));
+    const Url back = compact;
+    EXPECT_TRUE(back == url);
+    EXPECT_EQ(&back.common(), &url.common());
+    for (const Url& other : {parsed, edited, made}) EXPECT_EQ(compact == other, &other == &url || url.Is(other));
+  }
+  EXPECT_TRUE(CompactUrl(parsed).Is(parsed));
+  EXPECT_FALSE(CompactUrl(parsed).Is(edited));
+  EXPECT_FALSE(CompactUrl(edited).Is(CompactUrl(parsed)));
+}
+
+TEST(UrlTest, AnEmptyCompactUrlIsTheEmptyUrl) {
+  const CompactUrl compact{Url()};
+  EXPECT_TRUE(compact.empty());
+  EXPECT_TRUE(Url(compact).empty());
+  EXPECT_TRUE(compact.Is(Url()));
+  EXPECT_TRUE(compact == Url());
+  EXPECT_EQ(compact.host(), "");
+  UrlPool pool;
+  EXPECT_FALSE(compact.Is(*pool.Parse(ProviderText(7))));
+  EXPECT_FALSE(compact == *pool.Parse(ProviderText(7)));
+}
+
+TEST(UrlTest, ACompactUrlOutlivesTheUrlItWasMadeOf) {
+  UrlPool pool;
+  CompactUrl compact;
+  {
+    const Url parsed = *pool.Parse(ProviderText(7));
+    UrlParts parts = parsed.parts();
+    parts.params.insert_or_assign("weight", "7");
+    compact = parsed.Edited(parts, pool);
+  }
+  pool.Sweep();
+  EXPECT_EQ(compact.Param("weight"), "7");
+  EXPECT_EQ(compact.host(), "10.0.0.7");
+}
+
 TEST(UrlPoolTest, ErrorsAreNotKept) {
   UrlPool pool;
   EXPECT_FALSE(pool.Parse("d://h:x").ok());
