@@ -16,7 +16,7 @@ absl::Status ProviderExpected(const Directory& directory) {
                                              "; leave check=true out of the consumer's url to start without a provider"));
 }
 
-void FirstAnswers::Await(Config config) {
+std::shared_ptr<FirstAnswers> FirstAnswers::Await(Config config) {
   std::shared_ptr<FirstAnswers> self(new FirstAnswers(std::move(config)));
   const std::weak_ptr<FirstAnswers> alive = self;
   std::chrono::milliseconds longest{0};
@@ -35,14 +35,18 @@ void FirstAnswers::Await(Config config) {
   self->any_ = self->config_.executor->After(longest, [alive] {
     if (const auto waiting = alive.lock()) waiting->OnTimeout();
   });
-  Directory& directory = *self->config_.handle;
-  // What waits there keeps this.
-  directory.AwaitReady(std::chrono::hours(24 * 365), [self = std::move(self)](absl::Status status) {
-    if (self->over_) return;
-    if (!status.ok()) return self->Fail(std::move(status));
-    self->ready_ = true;
-    self->Look();
+  self->config_.handle->AwaitReady(std::chrono::hours(24 * 365), [alive](absl::Status status) {
+    const auto waiting = alive.lock();
+    if (waiting == nullptr || waiting->over_) return;
+    if (!status.ok()) return waiting->Fail(std::move(status));
+    waiting->ready_ = true;
+    waiting->Look();
   });
+  return self;
+}
+
+void FirstAnswers::Cancel() {
+  if (!over_) Fail(absl::CancelledError("the runtime was shut down"));
 }
 
 void FirstAnswers::Look() {
@@ -54,6 +58,8 @@ void FirstAnswers::Look() {
   if (config_.consumer.BoolParam(names::kCheck, false)) status = ProviderExpected(*config_.handle);
   if (!status.ok()) return Fail(std::move(status));
   over_ = true;
+  required_.clear();
+  any_ = Timer();
   auto done = std::move(config_.done);
   done(std::exchange(config_.handle, nullptr));
 }

@@ -18,7 +18,7 @@ namespace fairlead::internal {
 absl::Status ProviderExpected(const Directory& directory);
 
 // What Refer waits for with several registries: one of those with check=true that answers, and all whose url says so
-// itself; then that the directory is ready. Executor only; `done` is told kCancelled when the directory ends first.
+// itself; then that the directory is ready. Executor only.
 class FirstAnswers : public std::enable_shared_from_this<FirstAnswers> {
  public:
   struct Awaited {
@@ -36,7 +36,10 @@ class FirstAnswers : public std::enable_shared_from_this<FirstAnswers> {
     std::shared_ptr<Directory> handle;
     Runtime::Referred done;
   };
-  static void Await(Config config);
+  // `done` is called once, unless the result goes before.
+  static std::shared_ptr<FirstAnswers> Await(Config config);
+  // The directory ends: kCancelled, if `done` was not told before.
+  void Cancel();
 
  private:
   explicit FirstAnswers(Config config) : config_(std::move(config)) {}

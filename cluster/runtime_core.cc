@@ -143,6 +143,7 @@ void Runtime::Core::Release(std::uint64_t id, nanoseconds drain, absl::AnyInvoca
     });
     if (!link.node.empty() && !shared) link.registry->registry->Unregister(link.node, [](absl::Status) {});
   }
+  if (reference.answers != nullptr) reference.answers->Cancel();
   if (reference.choice != nullptr) reference.choice->Close();
   const std::vector<std::shared_ptr<RegistryDirectory>> directories = reference.directories;
   const auto all = std::make_shared<Reference>(std::move(reference));

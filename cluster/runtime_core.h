@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fairlead/cluster/first_answers.h"
 #include "fairlead/cluster/registry_pool.h"
 #include "fairlead/cluster/runtime.h"
 #include "fairlead/directory/registry_choice.h"
@@ -58,6 +59,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
     std::vector<Link> links;
     std::vector<std::shared_ptr<RegistryDirectory>> directories;  // one, or one for each link
     std::shared_ptr<internal::RegistryChoice> choice;             // among several
+    std::shared_ptr<internal::FirstAnswers> answers;              // what Refer waits for, with several registries
     DirectoryStats Stats() const { return choice != nullptr ? choice->Stats() : directories.front()->Stats(); }
   };
   struct Registered {
@@ -79,7 +81,7 @@ class Runtime::Core : public std::enable_shared_from_this<Core> {
   void RegisterNode(Link& link, const Url& consumer, const internal::RegistryAccess& access);
   void SubscribeOne(const Reference& reference, const RegistryCallOptions& call, std::shared_ptr<Directory> handle,
                     Referred done);
-  void SubscribeAll(const Reference& reference, std::span<const internal::RegistryAccess> accesses,
+  void SubscribeAll(Reference& reference, std::span<const internal::RegistryAccess> accesses,
                     std::shared_ptr<Directory> handle, Referred done);
 
   void Release(std::uint64_t id, std::chrono::nanoseconds drain, absl::AnyInvocable<void()> done);

@@ -8,7 +8,6 @@
 #include "fairlead/base/host_call.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/cluster/consumer_url.h"
-#include "fairlead/cluster/first_answers.h"
 #include "fairlead/cluster/input_checks.h"
 #include "fairlead/cluster/runtime_core.h"
 #include "fairlead/cluster/source_listener.h"
@@ -342,11 +341,10 @@ void Runtime::Core::SubscribeOne(const Reference& reference, const RegistryCallO
   directory->OnRegistryChange();
 }
 
-void Runtime::Core::SubscribeAll(const Reference& reference, std::span<const RegistryAccess> accesses,
+void Runtime::Core::SubscribeAll(Reference& reference, std::span<const RegistryAccess> accesses,
                                  std::shared_ptr<Directory> handle, Referred done) {
   const Url consumer = reference.consumer;
-  const std::vector<Link> links = reference.links;
-  const std::vector<std::shared_ptr<RegistryDirectory>> directories = reference.directories;
+  const std::vector<Link>& links = reference.links;
   const bool checks = consumer.BoolParam(names::kCheck, true) &&
                       std::any_of(accesses.begin(), accesses.end(), [](const auto& one) { return one.call.check; });
   internal::FirstAnswers::Config config;
@@ -361,13 +359,13 @@ void Runtime::Core::SubscribeAll(const Reference& reference, std::span<const Reg
     call.check = false;
     links[i].registry->registry->Subscribe(consumer, call, links[i].listener, [](absl::Status) {});
   }
-  for (const auto& directory : directories) directory->OnRegistryChange();
+  for (const auto& directory : reference.directories) directory->OnRegistryChange();
   if (!checks) return done(std::move(handle));
   config.executor = executor();
   config.consumer = consumer;
   config.handle = std::move(handle);
   config.done = std::move(done);
-  internal::FirstAnswers::Await(std::move(config));
+  reference.answers = internal::FirstAnswers::Await(std::move(config));
 }
 
 }  // namespace fairlead
