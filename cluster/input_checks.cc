@@ -84,10 +84,13 @@ constexpr ParameterRule kConsumerRules[] = {
     IntRule("down.after", "3"),
     IntRule("leastactive.exact", "16"),
     IntRule("roundrobin.cap", "4096"),
+    BoolRule("registry_zone_force"),
 };
 constexpr ParameterRule kRegistryRules[] = {BoolRule(names::kCheck), BoolRule("register"), BoolRule("subscribe"),
                                              BoolRule("simplified"), BoolRule("file-cache"), BoolRule("file.cache"), BoolRule("save.file"),
-                                             BoolRule(names::kEnableEmptyProtection)};
+                                             BoolRule(names::kEnableEmptyProtection), BoolRule("preferred"),
+                                             BoolRule("registry.preferred"), IntRule(names::kWeight, "100"),
+                                             IntRule("registry.weight", "100")};
 constexpr ParameterRule kProviderRules[] = {
     BoolRule(names::kCheck),
     BoolRule("register"),

@@ -3,10 +3,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -18,6 +22,7 @@
 #include "fairlead/base/metrics.h"
 #include "fairlead/cluster/extension_registry.h"
 #include "fairlead/directory/directory.h"
+#include "fairlead/directory/registry_mode.h"
 #include "fairlead/rpc/compat.h"
 #include "fairlead/rpc/invoker.h"
 
@@ -90,6 +95,8 @@ class Registration {
 // held, and may call everything but the blocking forms (which answer kFailedPrecondition there).
 class Runtime {
  public:
+  using Referred = absl::AnyInvocable<void(absl::StatusOr<std::shared_ptr<Directory>>)>;
+
   static absl::StatusOr<std::unique_ptr<Runtime>> Create(Options options);
   // Without Shutdown: ends everything at once. Picks answer kCancelled; invokers are closed; leases that are
   // out stay valid until they end. Urls are unregistered as far as registries answer: one that does not is waited for
@@ -113,7 +120,28 @@ class Runtime {
                                                    std::shared_ptr<Protocol> protocol);
   // The same without waiting; `done` is called on the executor. Without a `done` nothing happens.
   void ReferAsync(std::string_view registry, std::string_view consumer, std::shared_ptr<Protocol> protocol,
-                  absl::AnyInvocable<void(absl::StatusOr<std::shared_ptr<Directory>>)> done);
+                  Referred done);
+
+  // The same from several registries, for `consumer`'s parameter `registry.mode`, or else `mode`. Nothing that one
+  // registry does or fails to do keeps the providers of another from calls.
+  //
+  // check=true: one registry that answers is enough, and one whose own url says check=true must; kUnavailable names
+  // them all. Registries that have not answered are waited for `rules.wait` (3 000 ms) longer than the first; what
+  // they say later is obeyed then. Parameters of the registries' urls, beside the usual ones:
+  //   zone, weight, preferred  see RegistryMode; Dubbo's older names registry.zone, registry.weight, registry.preferred too
+  //   attachments              `k=v,k=v`: added to each of its providers that has no such parameter, in every mode and
+  //                            with one registry too, so that rules can tell providers apart by their registry
+  // A registry with subscribe=false, or named a second time, is left out. At most 64.
+  absl::StatusOr<std::shared_ptr<Directory>> Refer(std::span<const std::string> registries, std::string_view consumer,
+                                                   std::shared_ptr<Protocol> protocol,
+                                                   RegistryMode mode = RegistryMode::kMerge);
+  absl::StatusOr<std::shared_ptr<Directory>> Refer(std::initializer_list<std::string> registries, std::string_view consumer,
+                                                   std::shared_ptr<Protocol> protocol,
+                                                   RegistryMode mode = RegistryMode::kMerge) {
+    return Refer(std::span<const std::string>(registries.begin(), registries.size()), consumer, std::move(protocol), mode);
+  }
+  void ReferAsync(std::span<const std::string> registries, std::string_view consumer, std::shared_ptr<Protocol> protocol,
+                  RegistryMode mode, Referred done);
 
   // Announces a provider, `dubbo://10.0.0.1:20880/com.acme.Orders?version=1.0.0`: ephemeral unless
   // dynamic=false, in the registry again after a lost session. A `timestamp` is added when there is none.
@@ -139,6 +167,11 @@ class Runtime {
   class Core;
   Runtime(std::shared_ptr<Core> core, bool own_thread);
   bool Forked() const;
+  absl::StatusOr<std::shared_ptr<Directory>> ReferBlocking(std::vector<std::string> registries,
+                                                           std::optional<RegistryMode> mode, std::string_view consumer,
+                                                           std::shared_ptr<Protocol> protocol);
+  void ReferLater(std::vector<std::string> registries, std::optional<RegistryMode> mode, std::string_view consumer,
+                  std::shared_ptr<Protocol> protocol, Referred done);
   std::shared_ptr<Core> core_;
   const bool own_thread_;
   const long owner_;  // the process that made it

@@ -25,6 +25,7 @@ namespace fairlead {
 
 namespace internal {
 class DirectoryCore;
+class RegistryChoice;
 }
 
 // What rules and hashing read of a method's calls right now: give at least these, the rest is ignored.
@@ -50,12 +51,16 @@ struct CallNeeds {
 // the list is empty. Explain and Stats say so. `enable-empty-protection=false`, of the consumer's or the registry's
 // url, lets an empty list hold at once.
 //
+// Of several registries with a list each (RegistryMode::kZoneAware, kFailover) all of this is true of each; a pick that
+// finds none with a live provider says what each one says: kFailedPrecondition while none has answered, else kUnavailable.
+//
 // Destroying the last handle ends the subscription and closes the invokers; leases that are out stay valid.
 class Directory {
  public:
   using Done = absl::AnyInvocable<void(absl::Status)>;
 
   explicit Directory(std::shared_ptr<internal::DirectoryCore> core, absl::AnyInvocable<void()> on_destroy);
+  explicit Directory(std::shared_ptr<internal::RegistryChoice> choice, absl::AnyInvocable<void()> on_destroy);
   ~Directory();
   Directory(const Directory&) = delete;
   Directory& operator=(const Directory&) = delete;
@@ -123,6 +128,7 @@ class Directory {
   absl::StatusOr<Lease> SelectInSection(const Invocation& invocation, std::span<const ProviderId> tried) const;
 
   const std::shared_ptr<internal::DirectoryCore> core_;
+  const std::shared_ptr<internal::RegistryChoice> choice_;  // of several registries, of which a call chooses; else nullptr
   absl::AnyInvocable<void()> on_destroy_;
 };
 

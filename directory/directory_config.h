@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "fairlead/base/clock.h"
 #include "fairlead/base/executor.h"
 #include "fairlead/base/log.h"
+#include "fairlead/directory/protection.h"
 #include "fairlead/directory/rule_source.h"
 #include "fairlead/directory/snapshot.h"
 #include "fairlead/registry/registry_options.h"
@@ -45,6 +47,11 @@ struct DirectoryConfig {
   // parameters of these names decide.
   bool empty_protection = true;
   std::chrono::milliseconds protect_max_age = RegistryCallOptions().protect_max_age;
+  // Set by who protects the lists before they come here, which nothing else does then: what of them is protected now, and
+  // how that is ended.
+  std::function<std::optional<internal::ProtectedList>()> protection;
+  std::function<void()> clear_protection;
+  std::uint64_t first_provider_id = 1;          // the next ones follow
   std::vector<std::string> remarks;             // for Explain: what of the urls given could not be read
   std::function<std::string()> registry_state;  // one line; may be empty
   std::function<std::vector<std::string>()> unreadable;  // the registry's children that are no urls, with the reason

@@ -92,7 +92,8 @@ Endpoints::Endpoints(Config config)
       drain_timeout_(config_.drain_timeout),
       random_(Mix64(config_.seed)),
       table_(std::make_shared<InvokerTable>()),
-      by_connection_(std::make_unique<Index>(*this)) {}
+      by_connection_(std::make_unique<Index>(*this)),
+      next_id_(config_.first_id) {}
 
 std::shared_ptr<Endpoints> Endpoints::Create(Config config) {
   auto endpoints = std::shared_ptr<Endpoints>(new Endpoints(std::move(config)));
@@ -364,6 +365,14 @@ void Endpoints::Apply(const std::vector<Url>& list, bool anew) {
   shapes_.ForgetUnused();
   if (free_slots_.capacity() > 2 * free_slots_.size() + 64) free_slots_.shrink_to_fit();
   for (const Slot slot : restarted) AskNow(slot);
+}
+
+std::vector<Url> Endpoints::Disabled() const {
+  std::vector<Url> disabled;
+  for (const Unused& one : unused_) {
+    if (!one.made.effective.empty() && IsDisabled(one.made.effective.parts())) disabled.push_back(one.original);
+  }
+  return disabled;
 }
 
 std::vector<Url> Endpoints::List() const {

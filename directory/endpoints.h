@@ -44,6 +44,7 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
     std::string service;  // for texts
     std::chrono::nanoseconds drain_timeout = std::chrono::seconds(10);
     std::uint64_t seed = 0;
+    std::uint64_t first_id = 1;
     std::uint32_t down_after = 3;  // outcomes kUnavailable in a row that count as down; 0 = never
     // Something that a snapshot shows changed by itself: a refer succeeded late, a provider went up or down.
     std::function<void()> on_change;
@@ -83,6 +84,8 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   // Values of providers in use that cannot be read, so that a default holds. At most 100.
   std::vector<std::string> Unreadable() const;
   std::size_t disabled() const { return disabled_; }
+  // The originals of those. Linear in what is not in use.
+  std::vector<Url> Disabled() const;
 
   // To be called after the snapshot without the removed providers was published: they give no new leases from
   // here on. Returns the task that closes them, to run once no pick sees the old snapshot.
@@ -199,7 +202,7 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   std::map<Slot, std::string> unreadable_;
   std::vector<Slot> free_slots_;
   Slot next_slot_ = 0;
-  std::uint64_t next_id_ = 1;
+  std::uint64_t next_id_;
   std::uint64_t applied_ = 0;
   std::uint64_t round_ = 0;
   InvokerSet changed_;

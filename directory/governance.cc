@@ -1,7 +1,6 @@
 #include "fairlead/directory/governance.h"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -22,9 +21,6 @@ namespace {
 constexpr ParameterRule kRuleFlags[] = {BoolRule(names::kEnabled), BoolRule(names::kForce), BoolRule(names::kRuntime),
                                         IntRule(names::kPriority, "0")};
 constexpr ParameterRule kOverrideFlags[] = {BoolRule(names::kEnabled), BoolRule(names::kDisabled)};
-
-// Lists of one service that become empty within this time are one loss.
-constexpr std::chrono::seconds kOneLoss{10};
 
 constexpr std::string_view kHeldWithProviders =
     "the registry lists none any more; the last ones stay in force with the protected providers";
@@ -56,29 +52,11 @@ std::vector<LastGood::Broken> Unidentified(const std::vector<std::string>& unrea
 
 Governance::Governance(const DirectoryConfig& config) : config_(config), consumer_(config.consumer), documents_(config) {}
 
-void Governance::SetList(Listed& list, LastGood& last, ListKind kind, std::vector<Url> urls,
+void Governance::SetList(Listed& listed, LastGood& last, ListKind kind, std::vector<Url> urls,
                          std::vector<std::string> unreadable) {
-  if (kind == ListKind::kEmpty) {
-    if (list.held) return;
-    if (!list.urls.empty()) {
-      list.lost = std::move(list.urls);
-      list.lost_at = config_.clock->SteadyNow();
-    }
-    list.held = holds_since_.has_value() && !list.news && LostAbout(list, *holds_since_);
-    urls = list.held ? list.lost : std::vector<Url>();
-    if (!list.held) last.Clear();
-  } else {
-    list.held = false;
-    list.lost.clear();
-    list.news = true;
-  }
-  list.urls = std::move(urls);
-  list.unreadable = std::move(unreadable);
-  list.dirty = true;
-}
-
-bool Governance::LostAbout(const Listed& list, Clock::SteadyTime when) {
-  return !list.lost.empty() && std::max(list.lost_at, when) - std::min(list.lost_at, when) <= kOneLoss;
+  if (!listed.list.Set(kind, std::move(urls), std::move(unreadable), config_.clock->SteadyNow())) return;
+  if (kind == ListKind::kEmpty && !listed.list.held()) last.Clear();
+  listed.dirty = true;
 }
 
 void Governance::SetOverrides(ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable) {
@@ -90,19 +68,17 @@ void Governance::SetRules(ListKind kind, std::vector<Url> urls, std::vector<std:
 }
 
 void Governance::Hold() {
-  holds_since_ = config_.clock->SteadyNow();
-  for (Listed* list : {&overrides_, &rules_}) {
-    list->news = false;
-    if (!LostAbout(*list, *holds_since_)) continue;
-    list->urls = list->lost;
-    list->held = list->dirty = true;
-  }
+  for (Listed* listed : {&overrides_, &rules_}) listed->dirty |= listed->list.Hold(config_.clock->SteadyNow());
 }
 
 void Governance::LetGo() {
-  holds_since_.reset();
-  if (std::exchange(overrides_.held, false)) SetOverrides(ListKind::kEmpty, {}, {});
-  if (std::exchange(rules_.held, false)) SetRules(ListKind::kEmpty, {}, {});
+  const auto let_go = [this](Listed& listed, LastGood& last) {
+    if (!listed.list.LetGo(config_.clock->SteadyNow())) return;
+    last.Clear();
+    listed.dirty = true;
+  };
+  let_go(overrides_, last_overrides_);
+  let_go(rules_, last_rules_);
 }
 
 void Governance::ApplyDocuments(const std::function<void(std::string)>& on_fault) {
@@ -124,10 +100,10 @@ bool Governance::ApplyOverrides() {
 void Governance::ReadOverrides() {
   bad_overrides_.clear();
   std::vector<absl::Status> rejected;
-  registered_ = Configurators::FromUrls(overrides_.urls, config_.local_address, &rejected, &bad_overrides_);
+  registered_ = Configurators::FromUrls(overrides_.list.urls(), config_.local_address, &rejected, &bad_overrides_);
   std::vector<Url> usable;
-  std::vector<LastGood::Broken> broken = Unidentified(overrides_.unreadable);
-  for (const Url& url : overrides_.urls) {
+  std::vector<LastGood::Broken> broken = Unidentified(overrides_.list.unreadable());
+  for (const Url& url : overrides_.list.urls()) {
     if (rejected.empty() || url.protocol() == "empty" || Configurator::Create(url.parts()).ok()) {
       usable.push_back(url);
     } else {
@@ -155,7 +131,7 @@ void Governance::ReadOverrides() {
   // Those without effect, which are there already, are nothing to warn of.
   bad_overrides_.insert(bad_overrides_.end(), lines.begin(), lines.end());
   TellKept("override", kept, last_overrides_, bad_overrides_);
-  if (overrides_.held) bad_overrides_.push_back(absl::StrCat("overrides: ", ToAbsl(kHeldWithProviders)));
+  if (overrides_.list.held()) bad_overrides_.push_back(absl::StrCat("overrides: ", ToAbsl(kHeldWithProviders)));
 }
 
 void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
@@ -170,8 +146,8 @@ void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
     return true;
   };
   std::vector<Url> usable;
-  std::vector<LastGood::Broken> broken = Unidentified(rules_.unreadable);
-  for (const Url& url : rules_.urls) {
+  std::vector<LastGood::Broken> broken = Unidentified(rules_.list.unreadable());
+  for (const Url& url : rules_.list.urls()) {
     if (take(url)) {
       usable.push_back(url);
       continue;
@@ -200,7 +176,7 @@ void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
   // Of a rule that its factory made no router of there is nothing to keep.
   std::erase_if(kept, [&](const LastGood::Kept& one) { return !take(one.url); });
   TellKept("rule", kept, last_rules_, bad_rules_);
-  if (rules_.held) bad_rules_.push_back(absl::StrCat("rules: ", ToAbsl(kHeldWithProviders)));
+  if (rules_.list.held()) bad_rules_.push_back(absl::StrCat("rules: ", ToAbsl(kHeldWithProviders)));
 }
 
 void Governance::TellKept(std::string_view what, const std::vector<LastGood::Kept>& kept,

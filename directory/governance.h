@@ -11,6 +11,7 @@
 #include "fairlead/directory/configurator.h"
 #include "fairlead/directory/directory_config.h"
 #include "fairlead/directory/guarded_router.h"
+#include "fairlead/directory/held_list.h"
 #include "fairlead/directory/last_good.h"
 #include "fairlead/directory/rule_documents.h"
 #include "fairlead/directory/rule_keys.h"
@@ -39,8 +40,7 @@ class Governance {
   void ForgetDocument(const RuleKey& key) { documents_.Forget(key); }
 
   // The last providers are protected from here on: a registry that lost its data lost overrides and rules with them, and
-  // without those a disabled provider would get calls. A list that became empty up to ten seconds before, or becomes so up
-  // to ten seconds later without a word in between, stays in force until LetGo, or until there is a new one.
+  // without those a disabled provider would get calls. See HeldList.
   void Hold();
   void LetGo();
 
@@ -67,18 +67,10 @@ class Governance {
   };
   // What the registry says of a category.
   struct Listed {
-    std::vector<Url> urls;
-    std::vector<std::string> unreadable;
+    HeldList list;
     bool dirty = false;
-    // The list before it became empty, and when; in force again while `held`.
-    std::vector<Url> lost;
-    Clock::SteadyTime lost_at{};
-    bool held = false;
-    bool news = false;  // there was a list since Hold
   };
-  // The list that is there no more went within ten seconds of `when`.
-  static bool LostAbout(const Listed& list, Clock::SteadyTime when);
-  void SetList(Listed& list, LastGood& last, ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable);
+  void SetList(Listed& listed, LastGood& last, ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable);
 
   void ReadOverrides();
   void WarnOfEach(std::string_view code, const std::vector<std::string>& inputs) const;
@@ -87,7 +79,6 @@ class Governance {
 
   const DirectoryConfig& config_;
   Listed rules_, overrides_;
-  std::optional<Clock::SteadyTime> holds_since_;
   Url consumer_;
   Configurators registered_;     // of the registry's list
   Configurators configurators_;  // of the list and the documents

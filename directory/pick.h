@@ -341,6 +341,20 @@ class Picker {
   PickContext context_;
 };
 
+// A pick that started before a new list was published may find all of its providers draining. That is no answer
+// while there is a newer snapshot to ask.
+inline constexpr int kMostSnapshots = 5;
+
+template <class Take>
+absl::StatusOr<InvokerState*> PickFromCurrent(const DirectoryCore& core, const Invocation& invocation,
+                                              std::span<const ProviderId> tried, Take take) {
+  for (int i = 1;; ++i) {
+    const DirectorySnapshot& snapshot = core.Current();
+    absl::StatusOr<InvokerState*> state = Picker<NoTracer>(core, snapshot, invocation, tried, {}).Run(take);
+    if (state.ok() || i == kMostSnapshots || &core.Current() == &snapshot) return state;
+  }
+}
+
 }  // namespace fairlead::internal
 
 #endif  // FAIRLEAD_DIRECTORY_PICK_H_

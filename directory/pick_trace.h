@@ -72,6 +72,8 @@ struct PickTrace {
   std::size_t providers = 0, live = 0;  // in the list; of them up when the snapshot was made
   std::vector<std::string> skipped;     // what could not be used: bad children, rules, overrides, failed refers
   std::string registry;                 // its state; numbers in it are of the last list or change of session
+  std::string choice;                   // of several registries, the one that the call goes to, and why; else empty
+  std::vector<std::string> registries;  // then: each with what it has
   std::string protection;               // while the last list is protected: since when, how many are up, until when
   std::vector<RouterStep> routers;      // in order
   std::string plan;                     // "class" (chosen by method), "hit", "walk, " and why

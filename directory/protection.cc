@@ -28,13 +28,14 @@ std::chrono::nanoseconds ProtectedList::Age(Clock::SteadyTime now) const {
 }
 
 std::string ProtectedList::Remark() const {
-  return absl::StrCat("the registry lists no provider since ", UtcText(since_ms), "; those are its last");
+  return absl::StrCat(registry, " lists no provider since ", UtcText(since_ms), "; those are its last");
 }
 
-std::string ProtectedList::ToString(Clock::SteadyTime now, std::size_t valid) const {
-  return absl::StrFormat("protected since %s (%.1f s): the registry lists no provider; %d of %d still valid, until %s",
-                         UtcText(since_ms), std::chrono::duration<double>(now - since).count(), valid, providers,
-                         UtcText(until_ms));
+std::string ProtectedList::ToString(Clock::SteadyTime now, std::optional<std::size_t> valid) const {
+  const std::string which = valid.has_value() ? absl::StrFormat("%d of %d still valid", *valid, providers)
+                                              : absl::StrFormat("its last %d stay in use", providers);
+  return absl::StrFormat("protected since %s (%.1f s): %s lists no provider; %s, until %s", UtcText(since_ms),
+                         std::chrono::duration<double>(now - since).count(), registry, which, UtcText(until_ms));
 }
 
 std::chrono::milliseconds Protection::MaxAge(const Url& consumer, bool registry_enables,
@@ -50,7 +51,7 @@ Protection::Verdict Protection::OnEmpty(std::size_t held) {
   const Clock::SteadyTime now = clock_.SteadyNow();
   const std::int64_t wall = clock_.SystemMillis();
   list_ = {now, now + max_age_, wall,
-           wall + std::chrono::duration_cast<std::chrono::milliseconds>(max_age_).count(), held};
+           wall + std::chrono::duration_cast<std::chrono::milliseconds>(max_age_).count(), held, registry_};
   return Verdict::kBegin;
 }
 

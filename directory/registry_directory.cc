@@ -13,7 +13,6 @@ namespace fairlead {
 namespace {
 
 constexpr std::uint32_t Bit(Category category) { return 1u << static_cast<unsigned>(category); }
-constexpr std::int64_t kRulesWaitMs = 3000;
 
 // What the first snapshot waits for: the categories of the subscription that say something of picks.
 std::uint32_t NeededBy(const Url& consumer) {
@@ -22,11 +21,6 @@ std::uint32_t NeededBy(const Url& consumer) {
     if (category != Category::kConsumers) needed |= Bit(category);
   }
   return needed;
-}
-
-// Failures that trying again does not mend soon: such a registry has no documents for us, which is an answer.
-bool IsFinal(const absl::Status& status) {
-  return absl::IsPermissionDenied(status) || absl::IsUnimplemented(status) || absl::IsInvalidArgument(status);
 }
 
 }  // namespace
@@ -48,9 +42,10 @@ RegistryDirectory::RegistryDirectory(DirectoryConfig config)
       source_(config.documents),
       updater_(internal::Updater::Create(std::move(config))) {}
 
-void RegistryDirectory::Notify(Notification full) {
+void RegistryDirectory::NotifyUnion(Notification full, bool all) {
   // A first word of kUnknown is an answer too: there are children, and none can be read. Waiting would not help.
-  told_ |= Bit(full.category);
+  if (all) told_ |= Bit(full.category);
+  heard_ |= full.category == Category::kProviders;
   if (full.category == Category::kProviders && full.kind == ListKind::kEmpty && !full.cached && why_empty_) {
     why_empty_([alive = weak_from_this()](std::string reason) {
       if (const auto self = alive.lock()) self->updater_->SetEmptyReason(std::move(reason));
@@ -75,7 +70,7 @@ void RegistryDirectory::Notify(Notification full) {
   if (updater_->open()) return;
   if (waited_) return OpenWithoutRules();
   if (gate_.armed()) return;
-  gate_ = executor_->After(RulesWait(), [alive = weak_from_this()] {
+  gate_ = executor_->After(RulesWait(consumer_), [alive = weak_from_this()] {
     const auto self = alive.lock();
     if (self == nullptr) return;
     self->waited_ = true;
@@ -96,7 +91,7 @@ void RegistryDirectory::OnDocument(const internal::RuleKey& key, const absl::Sta
   const auto at = documents_.find(key);
   if (at == documents_.end()) return;
   updater_->SetDocument(key, text);
-  if (at->second.answered || !(text.ok() || IsFinal(text.status()))) return;
+  if (at->second.answered || !IsAnswer(text)) return;
   at->second.answered = true;
   if (updater_->open()) {
     TellProviders();
@@ -152,14 +147,14 @@ void RegistryDirectory::FollowApplications(const std::vector<Url>& providers) {
     application.keys = internal::RuleKeysOfProviders(name, consumer);
     for (const internal::RuleKey& key : application.keys) Follow(key);
     if (!updater_->open() || application.keys.empty()) continue;  // the gate waits for all of them
-    application.wait = executor_->After(RulesWait(), [alive = weak_from_this(), name] {
+    application.wait = executor_->After(RulesWait(consumer_), [alive = weak_from_this(), name] {
       const auto self = alive.lock();
       if (self == nullptr) return;
       const auto late = self->applications_.find(name);
       if (late == self->applications_.end() || late->second.waited) return;
       self->log_->Warn("FL-3-7", self->consumer_.ServiceKey(),
                        "documents of application " + Shortened(name, 100) + " did not arrive within " +
-                           std::to_string(self->RulesWait().count()) + " ms; its providers are used without them until they do");
+                           std::to_string(RulesWait(self->consumer_).count()) + " ms; its providers are used without them until they do");
       late->second.waited = true;
       self->TellProviders();
     });
@@ -186,16 +181,16 @@ void RegistryDirectory::TellProviders() {
   if (!ready.empty()) updater_->Set(Category::kProviders, ListKind::kList, std::move(ready), {}, cached_);
 }
 
-std::chrono::milliseconds RegistryDirectory::RulesWait() const {
-  return std::chrono::milliseconds(consumer_.IntParam("rules.wait", kRulesWaitMs));
+std::chrono::milliseconds RulesWait(const Url& consumer) {
+  return std::chrono::milliseconds(consumer.IntParam("rules.wait", 3000));
 }
 
 // The wait is over; without providers there is nothing to open with.
 void RegistryDirectory::OpenWithoutRules() {
-  if ((told_ & Bit(Category::kProviders)) == 0) return;
+  if (!heard_) return;
   for (auto& [name, application] : applications_) application.waited = true;
   log_->Warn("FL-3-7", consumer_.ServiceKey(),
-             "rules, overrides or documents did not arrive within " + std::to_string(RulesWait().count()) +
+             "rules, overrides or documents did not arrive within " + std::to_string(RulesWait(consumer_).count()) +
                  " ms; picks go on without them until they do");
   updater_->Open();
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fairlead/directory/directory.h"
@@ -16,6 +17,9 @@
 #include "fairlead/registry/registry.h"
 
 namespace fairlead {
+
+// The consumer's `rules.wait`.
+std::chrono::milliseconds RulesWait(const Url& consumer);
 
 // A directory fed by a registry: the NotifyListener of one consumer url. Executor only; picks go through the
 // handle that MakeDirectory gives.
@@ -30,10 +34,15 @@ class RegistryDirectory final : public NotifyListener, public std::enable_shared
  public:
   static std::shared_ptr<RegistryDirectory> Create(DirectoryConfig config);
 
-  void Notify(Notification full) override;
+  void Notify(Notification full) override { NotifyUnion(std::move(full), true); }
+  // What several registries say together; `all`: each of them has said something of the category.
+  void NotifyUnion(Notification full, bool all);
   // Explain, and the error of picks before the first list, say the registry's new state.
   void OnRegistryChange() override { updater_->RegistryChanged(); }
 
+  // Providers listed that are disabled, by themselves or by overrides.
+  std::vector<Url> Disabled() const { return updater_->Disabled(); }
+  const std::shared_ptr<internal::DirectoryCore>& core() const { return updater_->core(); }
   DirectoryStats Stats() const { return updater_->core()->Stats(); }
   // A handle for picks. `on_destroy` runs on the thread that drops the last reference.
   std::shared_ptr<Directory> MakeDirectory(absl::AnyInvocable<void()> on_destroy) const;
@@ -53,7 +62,6 @@ class RegistryDirectory final : public NotifyListener, public std::enable_shared
     Timer wait;
   };
 
-  std::chrono::milliseconds RulesWait() const;
   void Follow(const internal::RuleKey& key);
   void OnDocument(const internal::RuleKey& key, const absl::StatusOr<std::optional<std::string>>& text);
   bool Answered(const std::vector<internal::RuleKey>& keys) const;
@@ -75,6 +83,7 @@ class RegistryDirectory final : public NotifyListener, public std::enable_shared
   std::optional<std::vector<Url>> held_;  // the complete list, some providers of which wait for documents
   bool cached_ = false;                   // the providers told last are those of the list cache file
   std::uint32_t told_ = 0;  // bit per category
+  bool heard_ = false;      // of providers, from somebody
   Timer gate_;
   bool waited_ = false;  // for rules.wait
 };

@@ -33,6 +33,13 @@ class RuleWatch {
   absl::AnyInvocable<void()> end_;
 };
 
+// Is it an answer: a document, that there is none, or a failure that trying again does not mend soon (such a registry has
+// no documents for us)?
+inline bool IsAnswer(const absl::StatusOr<std::optional<std::string>>& text) {
+  return text.ok() || absl::IsPermissionDenied(text.status()) || absl::IsUnimplemented(text.status()) ||
+         absl::IsInvalidArgument(text.status());
+}
+
 // Where documents of rules come from: the config center of a registry. Executor only.
 class RuleSource {
  public:

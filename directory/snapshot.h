@@ -102,6 +102,7 @@ struct DirectorySnapshot {
   std::vector<PlanWish> wishes;  // builder only: what is still to be built
 
   std::optional<ProtectedList> protection;  // the list stays though the registry has none
+  bool protects_all = true;                 // `protection` is of the whole list
   std::vector<std::string> skipped;  // for Explain: input that could not be used
 };
 

@@ -53,8 +53,25 @@ Updater::Updater(DirectoryConfig config)
       core_(std::make_shared<DirectoryCore>(
           config_.executor, *config_.clock, config_.seed, config_.consumer, NotReady(config_.consumer, {}))),
       governance_(config_),
-      protection_(*config_.clock,
-                  Protection::MaxAge(config_.consumer, config_.empty_protection, config_.protect_max_age)) {}
+      guard_(GuardConfig()) {}
+
+ProviderGuard::Config Updater::GuardConfig() {
+  ProviderGuard::Config guard;
+  guard.executor = config_.executor;
+  guard.clock = config_.clock;
+  guard.log = config_.log;
+  guard.service = config_.consumer.ServiceKey();
+  if (!config_.protection) {
+    guard.max_age = Protection::MaxAge(config_.consumer, config_.empty_protection, config_.protect_max_age);
+  }
+  guard.on_begin = [this] { governance_.Hold(); };
+  guard.on_end = [this] { governance_.LetGo(); };
+  guard.on_give_up = [this] {
+    providers_.emplace();
+    Changed();
+  };
+  return guard;
+}
 
 std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
   // The name in its error comes from a registry.
@@ -74,6 +91,7 @@ std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
   endpoints.protocol = updater->config_.protocol;
   endpoints.service = updater->config_.consumer.ServiceKey();
   endpoints.seed = updater->config_.seed;
+  endpoints.first_id = updater->config_.first_provider_id;
   const std::int64_t down_after = updater->config_.consumer.IntParam("down.after", kDownAfter);
   endpoints.down_after = static_cast<std::uint32_t>(std::clamp<std::int64_t>(down_after, 0, kMostDownAfter));
   endpoints.on_change = [alive] {
@@ -96,7 +114,10 @@ std::shared_ptr<Updater> Updater::Create(DirectoryConfig config) {
     self->config_.log->Error("FL-1-3", self->config_.consumer.ServiceKey(), absl::StrCat("a Done callback threw: ", ToAbsl(text)));
   });
   updater->core_->OnClearProtection([alive] {
-    if (const auto self = alive.lock()) self->GiveUpProtected("the host cleared it; there is no provider now");
+    const auto self = alive.lock();
+    if (self == nullptr || self->closed_) return;
+    self->guard_.Clear();
+    if (self->config_.clear_protection) self->config_.clear_protection();
   });
   updater->core_->OnNewMethod([alive] {
     if (const auto self = alive.lock()) self->Changed();
@@ -129,46 +150,14 @@ void Updater::Set(Category category, ListKind kind, std::vector<Url> urls, std::
 
 void Updater::SetProviders(std::vector<Url> urls) {
   if (!urls.empty()) {
-    EndProtection(Severity::kInfo, "the registry lists providers again");
+    guard_.OnList();
     providers_ = std::move(urls);
     return;
   }
   // Who disabled a provider before it went away does not want it back.
-  switch (protection_.OnEmpty(providers_.has_value() ? providers_->size() : endpoints_->listed() - endpoints_->disabled())) {
-    case Protection::Verdict::kForbid:
-      providers_.emplace();
-      return;
-    case Protection::Verdict::kStay:
-      return;
-    case Protection::Verdict::kBegin:
-      break;
+  if (guard_.OnEmpty(providers_.has_value() ? providers_->size() : endpoints_->listed() - endpoints_->disabled())) {
+    providers_.emplace();
   }
-  governance_.Hold();
-  const ProtectedList& list = *protection_.list();
-  const auto age = list.until - list.since;
-  config_.log->Warn("FL-3-14", config_.consumer.ServiceKey(),
-                    absl::StrCat("the registry lists no provider any more; the last ", list.providers, " stay in use for ",
-                                 std::chrono::duration_cast<std::chrono::seconds>(age).count(), " s at most"));
-  protect_ = config_.executor->After(age, [alive = weak_from_this()] {
-    if (const auto self = alive.lock()) self->GiveUpProtected("protect-max-age is over; there is no provider now");
-  });
-}
-
-bool Updater::EndProtection(Severity severity, std::string_view why) {
-  const auto lasted = protection_.End();
-  protect_ = Timer();
-  if (!lasted.has_value()) return false;
-  governance_.LetGo();
-  config_.log->Log(severity, "FL-3-15", config_.consumer.ServiceKey(),
-                   absl::StrCat("the protection of the last providers ended after ",
-                                std::chrono::duration_cast<std::chrono::seconds>(*lasted).count(), " s: ", ToAbsl(why)));
-  return true;
-}
-
-void Updater::GiveUpProtected(std::string_view why) {
-  if (closed_ || !EndProtection(Severity::kWarning, why)) return;
-  providers_.emplace();
-  Changed();
 }
 
 void Updater::SetDocument(const RuleKey& key, const absl::StatusOr<std::optional<std::string>>& text) {
@@ -377,9 +366,9 @@ void Updater::Publish() {
     input.status = absl::UnavailableError(absl::StrCat("no provider of ", input.service, ": all ",
                                                        input.table->by_rank.size(), " are down"));
   }
-  if (!input.status.ok() && protection_.list().has_value()) {
-    input.status = absl::Status(input.status.code(),
-                                absl::StrCat(input.status.message(), " (", protection_.list()->Remark(), ")"));
+  const std::optional<ProtectedList> held = config_.protection ? config_.protection() : guard_.list();
+  if (!input.status.ok() && held.has_value()) {
+    input.status = absl::Status(input.status.code(), absl::StrCat(input.status.message(), " (", held->Remark(), ")"));
   }
   const std::vector<std::string> documents = governance_.DocumentLines();
   const std::vector<std::string> unreadable = endpoints_->Unreadable();
@@ -400,7 +389,8 @@ void Updater::Publish() {
   }
 
   auto snapshot = BuildSnapshot(std::move(input), core_->methods(), &core_->Mutable());
-  snapshot->protection = protection_.list();
+  snapshot->protection = held;
+  snapshot->protects_all = !config_.protection;
   const bool has_runtime_rules = !snapshot->runtime.empty();
   RegistryChanged();
   // The providers that left may give no lease from here on, but must until picks see a list without them.
@@ -451,7 +441,8 @@ void Updater::BuildPlansSoon() {
 void Updater::Close(std::chrono::nanoseconds deadline, absl::AnyInvocable<void()> done) {
   const bool first = !std::exchange(closed_, true);
   if (first) {
-    for (Timer* timer : {&warmup_, &tick_, &replan_, &protect_}) timer->Cancel();
+    for (Timer* timer : {&warmup_, &tick_, &replan_}) timer->Cancel();
+    guard_.Close();
     auto closed = std::make_unique<DirectorySnapshot>();
     closed->version = ++version_;
     closed->service = Shortened(config_.consumer.ServiceKey());

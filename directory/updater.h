@@ -16,6 +16,7 @@
 #include "fairlead/directory/endpoints.h"
 #include "fairlead/directory/governance.h"
 #include "fairlead/directory/protection.h"
+#include "fairlead/directory/provider_guard.h"
 #include "fairlead/registry/notification.h"
 
 namespace fairlead::internal {
@@ -40,6 +41,8 @@ class Updater : public std::enable_shared_from_this<Updater> {
   void RegistryChanged();
   // A remark for Explain and for the status of picks while the list is empty.
   void SetEmptyReason(std::string reason);
+  // Those of the list that are disabled, by themselves or by overrides.
+  std::vector<Url> Disabled() const { return endpoints_->Disabled(); }
   // Nothing is published before this.
   void Open();
   bool open() const { return open_; }
@@ -48,10 +51,8 @@ class Updater : public std::enable_shared_from_this<Updater> {
 
  private:
   explicit Updater(DirectoryConfig config);
+  ProviderGuard::Config GuardConfig();
   void SetProviders(std::vector<Url> urls);
-  // False when there was none. `why` is for the log.
-  bool EndProtection(Severity severity, std::string_view why);
-  void GiveUpProtected(std::string_view why);
   void Changed();
   void Replan();
   bool LeafIsDown() const;
@@ -79,12 +80,12 @@ class Updater : public std::enable_shared_from_this<Updater> {
   Governance governance_;
   std::vector<std::string> bad_providers_;
   std::string empty_reason_;
-  Protection protection_;
+  ProviderGuard guard_;
   std::uint64_t version_ = 0;
   bool open_ = false, queued_ = false, closed_ = false;
   Clock::SteadyTime replanned_{};  // when availability made an update last
   bool building_plans_ = false;  // a task for it is queued
-  Timer warmup_, tick_, replan_, protect_, closing_;
+  Timer warmup_, tick_, replan_, closing_;
 };
 
 }  // namespace fairlead::internal
