@@ -1,7 +1,6 @@
 #include "fairlead/directory/governance.h"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -22,9 +21,6 @@ namespace {
 constexpr ParameterRule kRuleFlags[] = {BoolRule(names::kEnabled), BoolRule(names::kForce), BoolRule(names::kRuntime),
                                         IntRule(names::kPriority, "0")};
 constexpr ParameterRule kOverrideFlags[] = {BoolRule(names::kEnabled), BoolRule(names::kDisabled)};
-
-// Lists of one service that become empty within this time are one loss.
-constexpr std::chrono::seconds kOneLoss{10};
 
 constexpr std::string_view kHeldWithProviders =
     "the registry lists none any more; the last ones stay in force with the protected providers";
@@ -78,7 +74,7 @@ void Governance::SetList(Listed& list, LastGood& last, ListKind kind, std::vecto
 }
 
 bool Governance::LostAbout(const Listed& list, Clock::SteadyTime when) {
-  return !list.lost.empty() && std::max(list.lost_at, when) - std::min(list.lost_at, when) <= kOneLoss;
+  return !list.lost.empty() && IsOneLoss(list.lost_at, when);
 }
 
 void Governance::SetOverrides(ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable) {
@@ -90,6 +86,7 @@ void Governance::SetRules(ListKind kind, std::vector<Url> urls, std::vector<std:
 }
 
 void Governance::Hold() {
+  documents_.Hold();
   holds_since_ = config_.clock->SteadyNow();
   for (Listed* list : {&overrides_, &rules_}) {
     list->news = false;
@@ -100,6 +97,7 @@ void Governance::Hold() {
 }
 
 void Governance::LetGo() {
+  documents_.LetGo();
   holds_since_.reset();
   if (std::exchange(overrides_.held, false)) SetOverrides(ListKind::kEmpty, {}, {});
   if (std::exchange(rules_.held, false)) SetRules(ListKind::kEmpty, {}, {});
@@ -220,11 +218,13 @@ void Governance::TellKept(std::string_view what, const std::vector<LastGood::Kep
   WarnOfEach("FL-3-12", news);
 }
 
-std::vector<std::shared_ptr<const GuardedRouter>> Governance::Routers(bool tagged) const {
-  // Without anybody who has or wants a tag there is nothing that tags decide, and calls are spared the question.
-  const bool asks = !consumer_.Param(names::kTag).empty() || !config_.consumer.Param(names::kTag).empty() ||
-                    config_.consumer.BoolParam(names::kForceTag, false);
-  std::vector<std::shared_ptr<const GuardedRouter>> routers = documents_.Routers(tagged || asks);
+bool Governance::HasTags(bool tagged) const {
+  return tagged || documents_.has_tag_rules() || !consumer_.Param(names::kTag).empty() ||
+         !config_.consumer.Param(names::kTag).empty() || config_.consumer.BoolParam(names::kForceTag, false);
+}
+
+std::vector<std::shared_ptr<const GuardedRouter>> Governance::Routers(bool with_tags) const {
+  std::vector<std::shared_ptr<const GuardedRouter>> routers = documents_.Routers(with_tags);
   for (const Rule& rule : routers_) routers.push_back(rule.router);
   std::stable_sort(routers.begin(), routers.end(), [](const auto& a, const auto& b) { return a->order() < b->order(); });
   return routers;

@@ -38,9 +38,9 @@ class Governance {
   }
   void ForgetDocument(const RuleKey& key) { documents_.Forget(key); }
 
-  // The last providers are protected from here on: a registry that lost its data lost overrides and rules with them, and
-  // without those a disabled provider would get calls. A list that became empty up to ten seconds before, or becomes so up
-  // to ten seconds later without a word in between, stays in force until LetGo, or until there is a new one.
+  // The last providers are protected from here on: a registry that lost its data lost overrides, rules and documents with
+  // them, and without those a disabled provider would get calls. What became empty or went up to ten seconds before, or does
+  // so up to ten seconds later without a word in between, stays in force until LetGo, or until there is a new one.
   void Hold();
   void LetGo();
 
@@ -53,12 +53,16 @@ class Governance {
 
   const Configurators& configurators() const { return configurators_; }
   const Url& consumer() const { return consumer_; }  // with overrides
-  // In the order of the chain. `tagged`: some provider has a `dubbo.tag`.
-  std::vector<std::shared_ptr<const GuardedRouter>> Routers(bool tagged) const;
+  // Has anybody a tag, by a rule or else? `tagged`: some provider has a `dubbo.tag`. If not, a call's tag matters only when
+  // it is forced.
+  bool HasTags(bool tagged) const;
+  // In the order of the chain; `with_tags` with the tag router.
+  std::vector<std::shared_ptr<const GuardedRouter>> Routers(bool with_tags) const;
   // Lines for Explain.
   const std::vector<std::string>& bad_overrides() const { return bad_overrides_; }
   const std::vector<std::string>& bad_rules() const { return bad_rules_; }
   std::vector<std::string> DocumentLines() const { return documents_.Lines(); }
+  std::size_t scripts() const { return documents_.scripts(); }
 
  private:
   struct Rule {
@@ -76,7 +80,7 @@ class Governance {
     bool held = false;
     bool news = false;  // there was a list since Hold
   };
-  // The list that is there no more went within ten seconds of `when`.
+  // The list that is there no more went with what was lost at `when`.
   static bool LostAbout(const Listed& list, Clock::SteadyTime when);
   void SetList(Listed& list, LastGood& last, ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable);
 
