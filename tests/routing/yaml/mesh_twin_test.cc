@@ -185,15 +185,15 @@ class MeshTwinTest : public RoutingFixture {
   }
   SlowMesh::Application RandomApplication() {
     SlowMesh::Application application;
-    for (int n = Number(3); n > 0; --n) {
+    for (int n = Chance(90) ? 1 + Number(2) : 0; n > 0; --n) {
       std::vector<SlowMesh::Route> virtual_service;
-      for (int m = Number(3); m > 0; --m) {
+      for (int m = Chance(80) ? 1 + Number(2) : 0; m > 0; --m) {
         SlowMesh::Route route;
-        for (int k = Number(3); k > 0; --k) route.services.push_back(Any({"s.A", "s.B", "s.C"}));
-        for (int k = Number(4); k > 0; --k) {
+        for (int k = Chance(40) ? 1 + Number(2) : 0; k > 0; --k) route.services.push_back(Any({"s.A", "s.A", "s.B"}));
+        for (int k = Chance(90) ? 1 + Number(3) : 0; k > 0; --k) {
           SlowMesh::Detail detail;
-          for (int i = Number(3); i > 0; --i) detail.match.push_back(RandomMatch());
-          for (int i = Number(4); i > 0; --i) {
+          for (int i = Chance(60) ? 1 + Number(2) : 0; i > 0; --i) detail.match.push_back(RandomMatch());
+          for (int i = Chance(90) ? 1 + Number(4) : 0; i > 0; --i) {
             SlowMesh::Destination destination{{}, Number(5)};
             for (int j = 1 + Number(3); j > 0; --j) destination.subsets.push_back(Any({"a", "b", "c", "nobody"}));
             detail.to.push_back(destination);
@@ -204,9 +204,9 @@ class MeshTwinTest : public RoutingFixture {
       }
       application.virtual_services.push_back(std::move(virtual_service));
     }
-    for (int n = Number(3); n > 0; --n) {
+    for (int n = Chance(90) ? 1 + Number(2) : 0; n > 0; --n) {
       std::vector<std::pair<std::string, Texts>> rule;
-      for (int m = Number(4); m > 0; --m) rule.emplace_back(Any({"a", "b", "c"}), Labels());
+      for (int m = Chance(90) ? 1 + Number(4) : 0; m > 0; --m) rule.emplace_back(Any({"a", "b", "c"}), Labels());
       application.destination_rules.push_back(std::move(rule));
     }
     return application;
