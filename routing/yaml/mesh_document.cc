@@ -61,10 +61,11 @@ class MeshReader {
 
   // Destinations of subsets that no DestinationRule has.
   void RemarkUnknownSubsets() {
-    for (const auto& [subset, mark] : named_) {
-      const auto& subsets = document_->rule.subsets;
-      if (std::any_of(subsets.begin(), subsets.end(), [&](const auto& one) { return one.name == subset; })) continue;
-      remarks_->push_back({mark, absl::StrCat("the subset ", Shortened(subset, 80), " is in no DestinationRule, so it has nobody")});
+    const auto& subsets = document_->rule.subsets;
+    for (const auto& named : named_) {
+      if (std::any_of(subsets.begin(), subsets.end(), [&](const auto& one) { return one.name == named.first; })) continue;
+      remarks_->push_back({named.second, absl::StrCat("the subset ", Shortened(named.first, 80),
+                                                      " is in no DestinationRule, so it has nobody")});
     }
   }
 
