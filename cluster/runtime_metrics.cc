@@ -65,6 +65,8 @@ constexpr Metric<DirectoryReading> kOfDirectories[] = {
      [](const DirectoryReading& d) { return static_cast<double>(d.stats.valid); }},
     {"fairlead_directory_protected_seconds", "How long an empty list of the registry has been held back; 0 = none is.", Kind::kGauge,
      [](const DirectoryReading& d) { return Seconds(d.stats.protected_for); }},
+    {"fairlead_directory_script_rules", "Script rules of provider applications, which are not run.", Kind::kGauge,
+     [](const DirectoryReading& d) { return static_cast<double>(d.stats.scripts); }},
     {"fairlead_directory_snapshots_total", "Snapshots made.", Kind::kCounter,
      [](const DirectoryReading& d) { return static_cast<double>(d.stats.version); }},
     {"fairlead_directory_snapshot_age_seconds", "Since the latest snapshot was made.", Kind::kGauge,

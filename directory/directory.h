@@ -31,7 +31,7 @@ class RegistryChoice;
 // What rules and hashing read of a method's calls right now: give at least these, the rest is ignored.
 struct CallNeeds {
   bool arguments = false;
-  bool attachments = false;
+  bool attachments = false;  // but for `dubbo.tag` and `dubbo.force.tag` of a call that forces its tag, which always count
 };
 
 // The providers of one service, always current: what an RPC client picks from.

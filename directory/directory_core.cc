@@ -52,6 +52,7 @@ DirectoryStats DirectoryCore::Stats() const {
   const DirectorySnapshot& now = Current();
   stats.providers = now.table->by_rank.size();
   stats.valid = now.valid.count();
+  stats.scripts = now.scripts;
   stats.version = now.version;
   stats.age = clock_.SteadyNow() - now.built_at;
   if (const auto& held = now.protection) stats.protected_for = held->Age(clock_.SteadyNow());

@@ -68,10 +68,12 @@ void Governance::SetRules(ListKind kind, std::vector<Url> urls, std::vector<std:
 }
 
 void Governance::Hold() {
+  documents_.Hold();
   for (Listed* listed : {&overrides_, &rules_}) listed->dirty |= listed->list.Hold(config_.clock->SteadyNow());
 }
 
 void Governance::LetGo() {
+  documents_.LetGo();
   const auto let_go = [this](Listed& listed, LastGood& last) {
     if (!listed.list.LetGo(config_.clock->SteadyNow())) return;
     last.Clear();
@@ -196,11 +198,13 @@ void Governance::TellKept(std::string_view what, const std::vector<LastGood::Kep
   WarnOfEach("FL-3-12", news);
 }
 
-std::vector<std::shared_ptr<const GuardedRouter>> Governance::Routers(bool tagged) const {
-  // Without anybody who has or wants a tag there is nothing that tags decide, and calls are spared the question.
-  const bool asks = !consumer_.Param(names::kTag).empty() || !config_.consumer.Param(names::kTag).empty() ||
-                    config_.consumer.BoolParam(names::kForceTag, false);
-  std::vector<std::shared_ptr<const GuardedRouter>> routers = documents_.Routers(tagged || asks);
+bool Governance::HasTags(bool tagged) const {
+  return tagged || documents_.has_tag_rules() || !consumer_.Param(names::kTag).empty() ||
+         !config_.consumer.Param(names::kTag).empty() || config_.consumer.BoolParam(names::kForceTag, false);
+}
+
+std::vector<std::shared_ptr<const GuardedRouter>> Governance::Routers(bool with_tags) const {
+  std::vector<std::shared_ptr<const GuardedRouter>> routers = documents_.Routers(with_tags);
   for (const Rule& rule : routers_) routers.push_back(rule.router);
   std::stable_sort(routers.begin(), routers.end(), [](const auto& a, const auto& b) { return a->order() < b->order(); });
   return routers;

@@ -39,8 +39,8 @@ class Governance {
   }
   void ForgetDocument(const RuleKey& key) { documents_.Forget(key); }
 
-  // The last providers are protected from here on: a registry that lost its data lost overrides and rules with them, and
-  // without those a disabled provider would get calls. See HeldList.
+  // The last providers are protected from here on: a registry that lost its data lost overrides, rules and documents with
+  // them, and without those a disabled provider would get calls. See HeldList and RuleDocuments::Hold.
   void Hold();
   void LetGo();
 
@@ -53,12 +53,16 @@ class Governance {
 
   const Configurators& configurators() const { return configurators_; }
   const Url& consumer() const { return consumer_; }  // with overrides
-  // In the order of the chain. `tagged`: some provider has a `dubbo.tag`.
-  std::vector<std::shared_ptr<const GuardedRouter>> Routers(bool tagged) const;
+  // Has anybody a tag, by a rule or else? `tagged`: some provider has a `dubbo.tag`. If not, a call's tag matters only when
+  // it is forced.
+  bool HasTags(bool tagged) const;
+  // In the order of the chain; `with_tags` with the tag router.
+  std::vector<std::shared_ptr<const GuardedRouter>> Routers(bool with_tags) const;
   // Lines for Explain.
   const std::vector<std::string>& bad_overrides() const { return bad_overrides_; }
   const std::vector<std::string>& bad_rules() const { return bad_rules_; }
   std::vector<std::string> DocumentLines() const { return documents_.Lines(); }
+  std::size_t scripts() const { return documents_.scripts(); }
 
  private:
   struct Rule {

@@ -1,16 +1,8 @@
 #include "fairlead/directory/held_list.h"
 
-#include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace fairlead::internal {
-namespace {
-
-// Lists of one service that become empty within this time are one loss.
-constexpr std::chrono::seconds kOneLoss{10};
-
-}  // namespace
 
 bool HeldList::Set(ListKind kind, std::vector<Url> urls, std::vector<std::string> unreadable, Clock::SteadyTime now) {
   if (kind == ListKind::kEmpty) {
@@ -32,7 +24,7 @@ bool HeldList::Set(ListKind kind, std::vector<Url> urls, std::vector<std::string
 }
 
 bool HeldList::LostAbout(Clock::SteadyTime when) const {
-  return !lost_.empty() && std::max(lost_at_, when) - std::min(lost_at_, when) <= kOneLoss;
+  return !lost_.empty() && IsOneLoss(lost_at_, when);
 }
 
 bool HeldList::Hold(Clock::SteadyTime now) {

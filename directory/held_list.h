@@ -1,6 +1,8 @@
 #ifndef FAIRLEAD_DIRECTORY_HELD_LIST_H_
 #define FAIRLEAD_DIRECTORY_HELD_LIST_H_
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +12,11 @@
 #include "fairlead/url/url.h"
 
 namespace fairlead::internal {
+
+// What a service loses in its registry within this time is one loss.
+inline bool IsOneLoss(Clock::SteadyTime one, Clock::SteadyTime other) {
+  return std::max(one, other) - std::min(one, other) <= std::chrono::seconds(10);
+}
 
 // A registry's list of overrides or of rules, which stays in force when it was lost with all providers: a list that
 // became empty up to ten seconds before the providers became protected, or becomes so up to ten seconds later without a

@@ -138,6 +138,7 @@ template <class For>
   const auto method = static_cast<std::size_t>(invocation.method);
   if (method >= snapshot.usual.methods) [[unlikely]] return nullptr;
   if (!snapshot.usual.NobodyWentDown()) [[unlikely]] return nullptr;
+  if (snapshot.usual.LeavesNobody(invocation)) [[unlikely]] return nullptr;
   const DrawTable& draw = snapshot.usual.draws[method];
   if (draw.random()) [[likely]] return For::Take(For::BySlot(snapshot)[PickRandomly(core, draw)]);
   if (draw.turns()) {
@@ -169,6 +170,7 @@ class Picker {
   template <class Take>
   absl::StatusOr<InvokerState*> Run(Take&& take) {
     if (!snapshot_.status.ok()) return snapshot_.status;
+    if (snapshot_.usual.LeavesNobody(invocation_)) return NobodyHasTheTag();
     PlanKey key;
     const Plan* plan = FindPlan(core_, snapshot_, invocation_, key);
     if constexpr (Tracer::kRecords) tracer_.recorder.Planned(plan, key.count == 0 ? "class" : "hit");
@@ -199,6 +201,7 @@ class Picker {
   // The final set after routing, by walking the chain: one of the snapshot's, or one of `scratch`. What Run does on a
   // plan miss, and what List shows. Allocates nothing but the text of an error.
   absl::StatusOr<const InvokerSet*> Route(const WalkScratch::Claim& scratch) {
+    if (snapshot_.usual.LeavesNobody(invocation_)) return NobodyHasTheTag();
     const InvokerSet nobody;
     const InvokerSet* set = &snapshot_.valid;
     InvokerSet *spare = &scratch.first(), *used = &scratch.second();
@@ -206,7 +209,7 @@ class Picker {
     for (const ChainLink& link : snapshot_.chain) {
       if (set->empty()) break;
       const RouteCase which = link.Classify({method, invocation_});
-      Outcomes outcomes(*set, *spare, random_, Tracer::kRecords);
+      Outcomes outcomes(*set, *spare, random_, Tracer::kRecords, &scratch.spare());
       link.Route(which, *set, outcomes);
       const InvokerSet* out = outcomes.count() == 0 ? &nobody : &outcomes.drawn();
       if constexpr (Tracer::kRecords) tracer_.recorder.Step(link, which, *set, outcomes, *out);
@@ -218,6 +221,11 @@ class Picker {
   }
 
  private:
+  absl::Status NobodyHasTheTag() const {
+    return NobodyLeft(snapshot_, core_.methods().Name(invocation_.method),
+                      "tag: no provider has the call's tag, and dubbo.force.tag is true");
+  }
+
   const Leaf& DrawLeaf(const Plan& plan) {
     if constexpr (Tracer::kRecords) {
       // The steps the plan was built from, taken again one by one; they lead to one of its leaves.

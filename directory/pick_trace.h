@@ -21,6 +21,8 @@ struct DirectoryStats {
   std::uint64_t version = 0;         // of the snapshot, which grows with each
   std::chrono::nanoseconds age{0};   // since that snapshot was made
 
+  std::size_t scripts = 0;           // script rules of its provider applications, which are not run
+
   std::uint64_t walked = 0;          // picks without a plan, which went through the rules themselves
   std::uint64_t wishes_dropped = 0;  // of those, the ones that could not ask for their plan: the next such call asks again
   std::uint64_t plans_built = 0;     // that picks had asked for

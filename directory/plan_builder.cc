@@ -141,9 +141,9 @@ void PlanBuilder::Expand(std::size_t link, InvokerSet set, double probability, c
     return;
   }
   double sum = 0;
-  for (const auto& split : outcomes.splits()) sum += split.weight;
-  const auto share = [&](std::uint32_t weight) {
-    return sum == 0 ? 1.0 / static_cast<double>(outcomes.splits().size()) : weight / sum;
+  for (const auto& split : outcomes.splits()) sum += static_cast<double>(split.weight);
+  const auto share = [&](std::uint64_t weight) {
+    return sum == 0 ? 1.0 / static_cast<double>(outcomes.splits().size()) : static_cast<double>(weight) / sum;
   };
   for (const auto& split : outcomes.splits()) {
     Expand(link + 1, split.set, probability * share(split.weight), cases,

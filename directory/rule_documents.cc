@@ -1,5 +1,6 @@
 #include "fairlead/directory/rule_documents.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -7,12 +8,15 @@
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/policy_parameters.h"
+#include "fairlead/routing/mesh/mesh_router.h"
 #include "fairlead/routing/router_order.h"
 #include "fairlead/routing/scoped_router.h"
 #include "fairlead/routing/tag/tag_router.h"
 #include "fairlead/routing/yaml/affinity_document.h"
 #include "fairlead/routing/yaml/condition_document.h"
 #include "fairlead/routing/yaml/configurator_document.h"
+#include "fairlead/routing/yaml/mesh_document.h"
+#include "fairlead/routing/yaml/script_document.h"
 #include "fairlead/routing/yaml/tag_document.h"
 
 namespace fairlead::internal {
@@ -39,6 +43,8 @@ std::string Named(const RuleKey& key) { return absl::StrCat("document ", Shorten
 
 void MarkChanged(const RuleKey& key, RuleDocuments::Changes& changes) {
   (key.kind == RuleKind::kConfigurators ? changes.overrides : changes.rules) = true;
+  changes.tags |= key.kind == RuleKind::kTags;
+  changes.mesh |= key.kind == RuleKind::kMesh;
 }
 
 }  // namespace
@@ -48,26 +54,70 @@ bool RuleDocuments::Set(const RuleKey& key, const absl::StatusOr<std::optional<s
   Document& document = at->second;
   const bool same_status = !fresh && document.unread == text.status();
   document.unread = text.status();
-  if (!text.ok() || document.text == *text) return !same_status;
+  if (!text.ok()) return !same_status;
+  if (!text->has_value()) return Lose(key, document) || !same_status;
+  document.lost.reset();
+  document.news = true;
+  const bool was_held = std::exchange(document.held, false);
+  if (document.text == *text) return was_held || !same_status;
   document.text = *text;
   document.changed = true;
   return true;
 }
 
+bool RuleDocuments::Lose(const RuleKey& key, Document& document) {
+  if (document.held || !document.text.has_value()) return false;
+  auto lost = std::make_shared<Document>(document);
+  Document gone;
+  gone.news = document.news;
+  gone.lost_at = config_.clock->SteadyNow();
+  gone.lost = std::move(lost);
+  document = std::move(gone);
+  MarkChanged(key, pending_);
+  if (holds_since_.has_value() && !document.news && IsOneLoss(document.lost_at, *holds_since_)) TakeBack(key, document);
+  return true;
+}
+
+void RuleDocuments::TakeBack(const RuleKey& key, Document& document) {
+  const Document before = *document.lost;
+  document = before;
+  document.held = true;
+  document.news = false;
+  MarkChanged(key, pending_);
+}
+
+void RuleDocuments::Hold() {
+  holds_since_ = config_.clock->SteadyNow();
+  for (auto& [key, document] : documents_) {
+    document.news = false;
+    if (document.lost != nullptr && IsOneLoss(document.lost_at, *holds_since_)) TakeBack(key, document);
+  }
+}
+
+void RuleDocuments::LetGo() {
+  holds_since_.reset();
+  for (auto& [key, document] : documents_) {
+    if (!document.held) continue;
+    document = Document();
+    MarkChanged(key, pending_);
+  }
+}
+
 void RuleDocuments::Forget(const RuleKey& key) {
-  if (documents_.erase(key) > 0) MarkChanged(key, forgotten_);
+  if (documents_.erase(key) > 0) MarkChanged(key, pending_);
 }
 
 RuleDocuments::Changes RuleDocuments::Apply(const std::function<void(std::string)>& on_fault) {
-  Changes changes = std::exchange(forgotten_, {});
-  std::vector<std::string> broken, left_out;
+  Changes changes = std::exchange(pending_, {});
+  std::vector<std::string> broken, left_out, not_obeyed;
   for (auto& [key, document] : documents_) {
     if (!std::exchange(document.changed, false)) continue;
     Document next;
     next.text = document.text;
     next.unread = document.unread;
-    const absl::Status status = document.text.has_value() ? Read(key, next, on_fault) : absl::OkStatus();
-    if (!status.ok()) {
+    next.news = document.news;
+    next.held = document.held;
+    if (const absl::Status status = Read(key, next, on_fault); !status.ok()) {
       document.broken = status;
       document.remarks.clear();
       broken.push_back(absl::StrCat(Named(key), ": ", Shortened(FromAbsl(status.message())),
@@ -75,14 +125,20 @@ RuleDocuments::Changes RuleDocuments::Apply(const std::function<void(std::string
                                                       : "; there was no good version before, so it says nothing"));
       continue;
     }
-    next.in_force = document.text.has_value();
+    next.in_force = true;
     document = std::move(next);
     left_out.insert(left_out.end(), document.left_out.begin(), document.left_out.end());
+    not_obeyed.insert(not_obeyed.end(), document.not_obeyed.begin(), document.not_obeyed.end());
     MarkChanged(key, changes);
   }
   config_.log->WarnOfEach("FL-3-16", config_.consumer.ServiceKey(), broken);
   config_.log->WarnOfEach("FL-3-4", config_.consumer.ServiceKey(), left_out);
-  if (changes.rules || tag_router_ == nullptr) MakeTagRouter(on_fault);
+  if (changes.tags || tag_router_ == nullptr) MakeTagRouter(on_fault);
+  if (changes.mesh) {
+    MakeMeshRouter(on_fault);
+    not_obeyed.insert(not_obeyed.end(), mesh_left_out_.begin(), mesh_left_out_.end());
+  }
+  config_.log->WarnOfEach("FL-3-17", config_.consumer.ServiceKey(), not_obeyed);
   return changes;
 }
 
@@ -99,6 +155,10 @@ absl::Status RuleDocuments::Read(const RuleKey& key, Document& document, const O
       return ReadConfigurators(key, document);
     case RuleKind::kConditions: {
       FAIRLEAD_ASSIGN_OR_RETURN(ConditionDocument parsed, ParseConditionDocument(*document.text, config_.compat));
+      if (parsed.form == ConditionDocument::Form::kTooNew) {
+        return absl::InvalidArgumentError(absl::StrCat("configVersion \"", Shortened(*parsed.head.version, 80),
+                                                       "\" is not understood: expected v3.1 at most"));
+      }
       for (auto& router : MakeRouters(parsed, OrderOfConditions(key.scope), key.name())) add(std::move(router));
       document.remarks = std::move(parsed.remarks);
       return absl::OkStatus();
@@ -112,6 +172,24 @@ absl::Status RuleDocuments::Read(const RuleKey& key, Document& document, const O
     case RuleKind::kAffinity: {
       FAIRLEAD_ASSIGN_OR_RETURN(AffinityDocument parsed, ParseAffinityDocument(*document.text));
       add(MakeRouter(parsed, OrderOfAffinity(key.scope), key.name()));
+      document.remarks = std::move(parsed.remarks);
+      return absl::OkStatus();
+    }
+    case RuleKind::kMesh: {
+      FAIRLEAD_ASSIGN_OR_RETURN(MeshDocument parsed, ParseMeshDocument(*document.text, config_.compat));
+      if (!parsed.empty()) document.mesh = std::move(parsed.rule);
+      document.remarks = std::move(parsed.remarks);
+      return absl::OkStatus();
+    }
+    case RuleKind::kScript: {
+      FAIRLEAD_ASSIGN_OR_RETURN(ScriptDocument parsed, ParseScriptDocument(*document.text));
+      document.script = parsed.active();
+      if (document.script) {
+        // Its first remark, which is said once.
+        document.not_obeyed.push_back(absl::StrCat(Named(key), ": ", parsed.remarks.front().mark.ToString(), ": ",
+                                                   parsed.remarks.front().text));
+        parsed.remarks.erase(parsed.remarks.begin());
+      }
       document.remarks = std::move(parsed.remarks);
       return absl::OkStatus();
     }
@@ -146,6 +224,29 @@ void RuleDocuments::MakeTagRouter(const OnFault& on_fault) {
   tag_router_ = GuardedRouter::Of(std::make_shared<const TagRouter>(std::move(rules)), on_fault);
 }
 
+void RuleDocuments::MakeMeshRouter(const OnFault& on_fault) {
+  std::vector<ScopedMeshRule> rules;
+  for (const auto& [key, document] : documents_) {
+    if (document.mesh.has_value()) rules.push_back({key.owner, *document.mesh});
+  }
+  mesh_left_out_.clear();
+  mesh_router_.reset();
+  std::vector<std::string> left_out;
+  auto router = MeshRouter::Make(rules, config_.consumer, &left_out);
+  if (router != nullptr) mesh_router_ = GuardedRouter::Of(std::move(router), on_fault);
+  for (const std::string& application : left_out) {
+    mesh_left_out_.push_back(absl::StrCat(Named({RuleScope::kProviderApplication, RuleKind::kMesh, application}),
+                                          ": counts for nothing, as with those of the other applications there are more than ",
+                                          MeshRouter::kMostApplications, " rules, ", MeshRouter::kMostCases, " cases or ",
+                                          MeshRouter::kMostDraws, " combinations of destinations"));
+  }
+}
+
+std::size_t RuleDocuments::scripts() const {
+  return static_cast<std::size_t>(
+      std::count_if(documents_.begin(), documents_.end(), [](const auto& one) { return one.second.script; }));
+}
+
 std::vector<Configurators> RuleDocuments::Overrides() const {
   std::vector<Configurators> list;
   for (const RuleScope scope : {RuleScope::kConsumerApplication, RuleScope::kService}) {
@@ -158,7 +259,8 @@ std::vector<Configurators> RuleDocuments::Overrides() const {
 
 std::vector<std::shared_ptr<const GuardedRouter>> RuleDocuments::Routers(bool with_tags) const {
   std::vector<std::shared_ptr<const GuardedRouter>> routers;
-  if (tag_router_ != nullptr && (with_tags || has_tag_rules_)) routers.push_back(tag_router_);
+  if (tag_router_ != nullptr && with_tags) routers.push_back(tag_router_);
+  if (mesh_router_ != nullptr) routers.push_back(mesh_router_);
   for (const auto& [key, document] : documents_) {
     routers.insert(routers.end(), document.routers.begin(), document.routers.end());
   }
@@ -172,6 +274,9 @@ std::vector<std::string> RuleDocuments::Lines() const {
       lines.push_back(absl::StrCat(Named(key), ": cannot be had now: ", document.unread.message(),
                                    document.in_force ? "; what it said last stays in force" : ""));
     }
+    if (document.held) {
+      lines.push_back(absl::StrCat(Named(key), ": the registry has it no more; it stays in force with the protected providers"));
+    }
     if (!document.broken.ok()) {
       lines.push_back(absl::StrCat(Named(key), ": ", document.broken.message(),
                                    document.in_force ? "; its last good version stays in force" : "; it says nothing"));
@@ -180,7 +285,9 @@ std::vector<std::string> RuleDocuments::Lines() const {
       lines.push_back(absl::StrCat(Named(key), ": ", remark.mark.ToString(), ": ", remark.text));
     }
     lines.insert(lines.end(), document.left_out.begin(), document.left_out.end());
+    lines.insert(lines.end(), document.not_obeyed.begin(), document.not_obeyed.end());
   }
+  lines.insert(lines.end(), mesh_left_out_.begin(), mesh_left_out_.end());
   return lines;
 }
 

@@ -21,6 +21,10 @@ std::string_view EndOf(RuleKind kind) {
       return ".tag-router";
     case RuleKind::kAffinity:
       return ".affinity-router";
+    case RuleKind::kMesh:
+      return ".MESHAPPRULE";
+    case RuleKind::kScript:
+      return ".script-router";
   }
   return {};
 }
@@ -59,7 +63,7 @@ std::vector<RuleKey> RuleKeysOfProviders(std::string_view application, const Url
   if (application != consumer.Param(names::kApplication)) {
     Add(RuleScope::kProviderApplication, application, {RuleKind::kConditions}, keys);
   }
-  Add(RuleScope::kProviderApplication, application, {RuleKind::kTags, RuleKind::kAffinity}, keys);
+  Add(RuleScope::kProviderApplication, application, {RuleKind::kTags, RuleKind::kAffinity, RuleKind::kMesh, RuleKind::kScript}, keys);
   return keys;
 }
 

@@ -11,7 +11,7 @@
 
 namespace fairlead::internal {
 
-enum class RuleKind : std::uint8_t { kConfigurators, kConditions, kTags, kAffinity };
+enum class RuleKind : std::uint8_t { kConfigurators, kConditions, kTags, kAffinity, kMesh, kScript };
 enum class RuleScope : std::uint8_t { kService, kConsumerApplication, kProviderApplication };
 
 // Names one document of the config center, and says what it is to a directory.

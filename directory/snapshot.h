@@ -22,6 +22,7 @@
 #include "fairlead/directory/protection.h"
 #include "fairlead/directory/walk_scratch.h"
 #include "fairlead/loadbalance/load_balance.h"
+#include "fairlead/routing/tag/tag_router.h"
 #include "fairlead/rpc/invoker_table.h"
 
 namespace fairlead::internal {
@@ -61,7 +62,12 @@ struct DirectorySnapshot {
     std::uint64_t downs_seen = 0;          // read before `valid`
     Invoker* const* invokers = nullptr;    // table->invokers
     InvokerState* const* states = nullptr;  // table->states
+    bool untagged = false;                  // there are no tags, so no router asks for them: see LeavesNobody
 
+    // A call that wants a tag or nobody, where there are no tags.
+    bool LeavesNobody(const Invocation& invocation) const {
+      return untagged && !invocation.attachments.empty() && TagRouter::CallForcesTag(invocation);
+    }
     bool NobodyWentDown() const { return downs->count.load(std::memory_order_relaxed) == downs_seen; }
   } usual;
 
@@ -104,6 +110,7 @@ struct DirectorySnapshot {
   std::optional<ProtectedList> protection;  // the list stays though the registry has none
   bool protects_all = true;                 // `protection` is of the whole list
   std::vector<std::string> skipped;  // for Explain: input that could not be used
+  std::size_t scripts = 0;           // script rules, which are not run
 };
 
 }  // namespace fairlead::internal

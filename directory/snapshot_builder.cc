@@ -170,9 +170,11 @@ std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const Meth
   snapshot->usual.downs_seen = input.downs_seen;
   snapshot->usual.invokers = snapshot->table->invokers.data();
   snapshot->usual.states = snapshot->table->states.data();
+  snapshot->usual.untagged = input.untagged;
   snapshot->own_methods = std::move(input.own_methods);
   snapshot->policy = std::move(input.policy);
   snapshot->skipped = std::move(input.skipped);
+  snapshot->scripts = input.scripts;
 
   CompileChain(*snapshot, input.routers, input.changed, previous);
   ClassifyMethods(*snapshot, methods, input.per_method);

@@ -358,7 +358,10 @@ void Updater::Publish() {
     const auto policy = config_.policy(name);
     input.per_method |= policy.ok() && (*policy)->per_method();
   }
-  input.routers = governance_.Routers(endpoints_->tagged());
+  const bool has_tags = governance_.HasTags(endpoints_->tagged());
+  input.routers = governance_.Routers(has_tags);
+  input.untagged = !has_tags;
+  input.scripts = governance_.scripts();
   input.policy = config_.policy;
   if (input.table->by_rank.empty()) {
     input.status = EmptyStatus();

@@ -11,12 +11,12 @@
 
 namespace fairlead::internal {
 
-// Memory for picks that have no plan and narrow the list down themselves: two sets for each that does so at one time.
+// Memory for picks that have no plan and narrow the list down themselves: three sets for each that does so at one time.
 //
 // All sets of one object are big enough for its capacity, so none grows in a pick; a snapshot with a longer list gets
-// another object. A pick claims two sets by one atomic exchange, beginning with those that its thread used last, and
+// another object. A pick claims its sets by one atomic exchange, beginning with those that its thread used last, and
 // gives them back: it may nest in another on the same thread, and threads may share a home. When all that were made are
-// in use, the pick makes two more, which stay: so a pick allocates only where more walk at one time than ever did. Of
+// in use, the pick makes more, which stay: so a pick allocates only where more walk at one time than ever did. Of
 // more than kMost at one time, the last ones allocate. Thread-safe, lock-free.
 class WalkScratch {
  public:
@@ -34,52 +34,53 @@ class WalkScratch {
   // Makes the sets of that many picks at one time, as far as they are not there. By one thread at a time.
   void Provide(std::size_t count) {
     for (; provided_ < count && provided_ < kMost; ++provided_) {
-      GiveBack(std::make_unique<Pair>(capacity_), static_cast<std::uint32_t>(provided_));
+      GiveBack(std::make_unique<Sets>(capacity_), static_cast<std::uint32_t>(provided_));
     }
   }
 
  private:
-  struct Pair {
-    explicit Pair(std::size_t capacity) : first(capacity), second(capacity) {}
-    InvokerSet first, second;
+  struct Sets {
+    explicit Sets(std::size_t capacity) : first(capacity), second(capacity), spare(capacity) {}
+    InvokerSet first, second, spare;
   };
 
  public:
-  // Two sets of a pick, as long as it needs them. What they hold is left over from others.
+  // Three sets of a pick, as long as it needs them. What they hold is left over from others.
   class Claim {
    public:
     // `thread`: ThreadSlot(). REQUIRES: `from` outlives this
-    Claim(WalkScratch& from, std::uint32_t thread) : from_(from), thread_(thread), pair_(from.Take(thread)) {}
-    ~Claim() { from_.GiveBack(std::move(pair_), thread_); }
+    Claim(WalkScratch& from, std::uint32_t thread) : from_(from), thread_(thread), sets_(from.Take(thread)) {}
+    ~Claim() { from_.GiveBack(std::move(sets_), thread_); }
     Claim(const Claim&) = delete;
     Claim& operator=(const Claim&) = delete;
-    InvokerSet& first() const { return pair_->first; }
-    InvokerSet& second() const { return pair_->second; }
+    InvokerSet& first() const { return sets_->first; }
+    InvokerSet& second() const { return sets_->second; }
+    InvokerSet& spare() const { return sets_->spare; }
 
    private:
     WalkScratch& from_;
     const std::uint32_t thread_;
-    std::unique_ptr<Pair> pair_;
+    std::unique_ptr<Sets> sets_;
   };
 
  private:
   // Neighbours in number are on different cache lines.
   static std::size_t Home(std::uint32_t thread) { return thread % 8 * 8 + thread / 8 % 8; }
 
-  std::unique_ptr<Pair> Take(std::uint32_t thread) {
+  std::unique_ptr<Sets> Take(std::uint32_t thread) {
     for (std::size_t i = 0; i < kMost; ++i) {
-      std::atomic<Pair*>& cell = cells_[(Home(thread) + i) % kMost];
+      std::atomic<Sets*>& cell = cells_[(Home(thread) + i) % kMost];
       if (cell.load(std::memory_order_relaxed) == nullptr) continue;
-      if (Pair* pair = cell.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<Pair>(pair);
+      if (Sets* sets = cell.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<Sets>(sets);
     }
-    return std::make_unique<Pair>(capacity_);
+    return std::make_unique<Sets>(capacity_);
   }
-  void GiveBack(std::unique_ptr<Pair> pair, std::uint32_t thread) {
+  void GiveBack(std::unique_ptr<Sets> sets, std::uint32_t thread) {
     for (std::size_t i = 0; i < kMost; ++i) {
-      Pair* expected = nullptr;
-      if (cells_[(Home(thread) + i) % kMost].compare_exchange_strong(expected, pair.get(), std::memory_order_release,
+      Sets* expected = nullptr;
+      if (cells_[(Home(thread) + i) % kMost].compare_exchange_strong(expected, sets.get(), std::memory_order_release,
                                                                      std::memory_order_relaxed)) {
-        pair.release();
+        sets.release();
         return;
       }
     }
@@ -87,7 +88,7 @@ class WalkScratch {
 
   const std::size_t capacity_;
   std::size_t provided_ = 0;
-  alignas(64) std::array<std::atomic<Pair*>, kMost> cells_{};
+  alignas(64) std::array<std::atomic<Sets*>, kMost> cells_{};
 };
 
 }  // namespace fairlead::internal

@@ -10,14 +10,7 @@
 namespace fairlead {
 namespace {
 
-using Text = std::optional<std::string_view>;
-
-Text ParamOf(const UrlParts& url, std::string_view key) {
-  const std::string* value = url.Find(key);
-  return value == nullptr ? Text() : Text(*value);
-}
-
-bool AnyMatches(const std::vector<StringMatch>& matches, Text text) {
+bool AnyMatches(const std::vector<StringMatch>& matches, std::optional<std::string_view> text) {
   return std::any_of(matches.begin(), matches.end(), [&](const StringMatch& match) { return match.Matches(text); });
 }
 
@@ -32,9 +25,9 @@ bool ConfiguratorMatch::Matches(std::string_view host, const UrlParts& target) c
   if (address.has_value() && !address->Matches(host)) return false;
   if (provider_address.has_value() && !provider_address->Matches(target.Address())) return false;
   if (services.has_value() && !AnyMatches(*services, target.ServiceKey())) return false;
-  if (apps.has_value() && !AnyMatches(*apps, ParamOf(target, names::kApplication))) return false;
+  if (apps.has_value() && !AnyMatches(*apps, ParameterOf(target, names::kApplication))) return false;
   return std::all_of(params.begin(), params.end(),
-                     [&](const Param& param) { return param.value.Matches(ParamOf(target, param.key)); });
+                     [&](const ParameterMatch& param) { return param.Matches(target); });
 }
 
 std::string ConfiguratorMatch::ToString() const {
@@ -43,7 +36,7 @@ std::string ConfiguratorMatch::ToString() const {
   if (provider_address.has_value()) parts.push_back("providerAddress " + provider_address->ToString());
   if (services.has_value()) parts.push_back("service " + OneOf(*services));
   if (apps.has_value()) parts.push_back("app " + OneOf(*apps));
-  for (const Param& param : params) parts.push_back(absl::StrCat("param ", param.key, " ", param.value.ToString()));
+  for (const ParameterMatch& param : params) parts.push_back(absl::StrCat("param ", param.key, " ", param.value.ToString()));
   return parts.empty() ? "always" : absl::StrJoin(parts, " and ");
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fairlead/routing/address_match.h"
+#include "fairlead/routing/parameter_match.h"
 #include "fairlead/routing/string_match.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/url_parts.h"
@@ -18,16 +19,11 @@ namespace fairlead {
 // Whom else a configurator is for, beyond what its url says: the `match` of a document's item. Every part that is there
 // holds. Immutable in use; thread-safe.
 struct ConfiguratorMatch {
-  struct Param {
-    std::string key;
-    StringMatch value;
-  };
-
   std::optional<AddressMatch> address = {};               // the host that the configurator's own is compared with
   std::optional<AddressMatch> provider_address = {};      // the target's host:port
   std::optional<std::vector<StringMatch>> services = {};  // one matches the target's [group/]interface[:version]
   std::optional<std::vector<StringMatch>> apps = {};      // one matches the target's `application`
-  std::vector<Param> params = {};                         // each matches that parameter of the target
+  std::vector<ParameterMatch> params = {};                         // each matches that parameter of the target
 
   // `host`: this machine's address on the consumer's side, the target's host on the provider's. Linear in both.
   bool Matches(std::string_view host, const UrlParts& target) const;

@@ -35,9 +35,10 @@ class FilterTable final : public RouteTable {
       out.Note("it would keep none, so all stay");
       return out.KeepAll();
     }
-    out.Block(absl::StrCat(ToAbsl(filter_->name()), " keeps none of ", in.count(),
-                           in.count() == 1 ? " provider" : " providers", " (", filter_->Describe(which),
-                           ")"));
+    out.Block([&] {
+      return absl::StrCat(ToAbsl(filter_->name()), " keeps none of ", in.count(),
+                          in.count() == 1 ? " provider" : " providers", " (", filter_->Describe(which), ")");
+    });
   }
 
   std::string Describe(RouteCase which) const override { return filter_->Describe(which); }

@@ -39,6 +39,8 @@ struct RouteCall {
   const Invocation& invocation;
 };
 
+class RouteTable;
+
 // What one case makes of an incoming set: one set, none, or several with weights (a draw between them). Whatever a
 // router gives, only what came in is kept, so that nobody can be brought back. Not thread-safe.
 //
@@ -46,15 +48,15 @@ struct RouteCall {
 class Outcomes {
  public:
   struct Split {
-    std::uint32_t weight;
+    std::uint64_t weight;
     InvokerSet set;
   };
   // Collects.
   explicit Outcomes(const InvokerSet& in) : in_(in) {}
-  // Draws, into `drawn`, which is another set than `in`; nothing is allocated when it has the capacity of `in`. The
-  // texts of notes are dropped unless `explained`.
-  Outcomes(const InvokerSet& in, InvokerSet& drawn, Random& random, bool explained)
-      : in_(in), drawn_(&drawn), random_(&random), explained_(explained) {}
+  // Draws, into `drawn`, which is another set than `in`; nothing is allocated when it has the capacity of `in`, and so
+  // has `spare`, a third set that may be used meanwhile. The texts of notes are dropped unless `explained`.
+  Outcomes(const InvokerSet& in, InvokerSet& drawn, Random& random, bool explained, InvokerSet* spare = nullptr)
+      : in_(in), drawn_(&drawn), random_(&random), spare_(spare), explained_(explained) {}
   Outcomes(const Outcomes&) = delete;
   Outcomes& operator=(const Outcomes&) = delete;
 
@@ -78,10 +80,22 @@ class Outcomes {
     if (drawn_ == nullptr) splits_.push_back({1, std::move(collected)});
     return true;
   }
-  // When all weights are 0, every set is as likely.
-  void Add(std::uint32_t weight, const InvokerSet& set);
-  // Nobody is kept, and this is why.
-  void Block(std::string why) { why_ = std::move(why); }
+  // When all weights are 0, every set is as likely. Together they are below 2^64.
+  void Add(std::uint64_t weight, const InvokerSet& set);
+  // The union of several.
+  void Add(std::uint64_t weight, std::span<const InvokerSet* const> sets);
+  // What `table` makes of those of `scope` that came in, beside all others that came in: these stay, and count in nothing
+  // that it decides. REQUIRES: count() == 0
+  void RouteWithin(const InvokerSet& scope, const RouteTable& table, RouteCase which);
+  // Nobody is kept, and this is why. What is costly to say comes as a function, which is asked when somebody is told.
+  void Block(std::string_view why) {
+    if (told_) why_ = why;
+  }
+  template <class Text>
+    requires std::is_invocable_r_v<std::string, Text>
+  void Block(Text&& text) {
+    if (told_) why_ = text();
+  }
   // Beside what is kept, for Explain: why the set is what it is. A text that is costly to make is worth making only
   // when `explained`.
   void Note(std::string_view why) {
@@ -103,12 +117,14 @@ class Outcomes {
  private:
   // Is the set that comes now, with this weight, the one that is drawn so far? Each set ends with the share of its
   // weight, whatever comes after it.
-  bool Draws(std::uint32_t weight);
+  bool Draws(std::uint64_t weight);
 
   const InvokerSet& in_;
   InvokerSet* const drawn_ = nullptr;  // nullptr: collects
   Random* const random_ = nullptr;
+  InvokerSet* const spare_ = nullptr;
   const bool explained_ = true;
+  bool told_ = true;  // why nobody is kept
   bool all_ = false;
   std::size_t count_ = 0;
   std::uint64_t total_ = 0;

@@ -18,17 +18,8 @@ class ScopedRouter::Table final : public RouteTable {
 
   std::uint32_t cases() const override { return inner_->cases(); }
   RouteCase Classify(const RouteCall& call) const override { return inner_->Classify(call); }
-  void Route(RouteCase which, const InvokerSet& in, Outcomes& out) const override {
-    const std::size_t count = in.CountCommon(ours_);
-    if (count == 0) return out.KeepAll();
-    if (count == in.count()) return inner_->Route(which, in, out);
-    const InvokerSet part = in & ours_;
-    const InvokerSet rest = in - ours_;
-    Outcomes decided(part);
-    inner_->Route(which, part, decided);
-    if (!decided.why().empty()) out.Note(decided.why());
-    if (decided.count() == 0) return out.Keep(rest);
-    for (const Outcomes::Split& split : decided.splits()) out.Add(split.weight, split.set | rest);
+  void Route(RouteCase which, const InvokerSet&, Outcomes& out) const override {
+    out.RouteWithin(ours_, *inner_, which);
   }
   std::string Describe(RouteCase which) const override {
     return absl::StrCat(inner_->Describe(which), " (providers of ", *application_, " only)");

@@ -9,10 +9,8 @@
 
 namespace fairlead {
 
-// Another router for the providers that one application registered only. The others pass as if it were not there, and do not count in
-// what it decides: whether anybody is left, or how many.
-//
-// A call without a plan yet, to a list with providers of other applications too, needs memory for the parts.
+// Another router for the providers that one application registered only. The others pass as if it were not there, and
+// do not count in what it decides: whether anybody is left, or how many.
 class ScopedRouter final : public Router {
  public:
   ScopedRouter(std::string application, std::shared_ptr<const Router> inner);

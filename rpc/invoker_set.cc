@@ -79,6 +79,28 @@ void InvokerSet::AssignCommon(const InvokerSet& a, const InvokerSet& b) {
   });
 }
 
+void InvokerSet::AssignCommon(const InvokerSet& a, std::span<const InvokerSet* const> any_of) {
+  words_.assign(a.words_.size(), 0);
+  for (const InvokerSet* set : any_of) {
+    const std::size_t common = std::min(words_.size(), set->words_.size());
+    for (std::size_t i = 0; i < common; ++i) words_[i] |= a.words_[i] & set->words_[i];
+  }
+  Recount();
+}
+
+void InvokerSet::AddDifference(const InvokerSet& a, const InvokerSet& b) {
+  if (words_.size() < a.words_.size()) words_.resize(a.words_.size());
+  const std::size_t common = std::min(a.words_.size(), b.words_.size());
+  for (std::size_t i = 0; i < common; ++i) words_[i] |= a.words_[i] & ~b.words_[i];
+  for (std::size_t i = common; i < a.words_.size(); ++i) words_[i] |= a.words_[i];
+  Recount();
+}
+
+void InvokerSet::Clear() {
+  words_.clear();
+  count_ = 0;
+}
+
 InvokerSet& InvokerSet::operator&=(const InvokerSet& other) {
   if (words_.size() > other.words_.size()) words_.resize(other.words_.size());
   for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= other.words_[i];

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace fairlead {
@@ -37,6 +38,12 @@ class InvokerSet {
   // Becomes a & b, neither of which may be this set. Allocates nothing when this set was made with the capacity of
   // either.
   void AssignCommon(const InvokerSet& a, const InvokerSet& b);
+  // The same of a and the union of several.
+  void AssignCommon(const InvokerSet& a, std::span<const InvokerSet* const> any_of);
+  // Takes in a - b. Allocates nothing when this set was made with the capacity of a.
+  void AddDifference(const InvokerSet& a, const InvokerSet& b);
+  // Keeps its memory.
+  void Clear();
 
   InvokerSet& operator&=(const InvokerSet& other);
   InvokerSet& operator|=(const InvokerSet& other);

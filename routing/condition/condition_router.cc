@@ -52,8 +52,10 @@ class ConditionRouter::Table final : public RouteTable {
       out.Note("no provider satisfies it, so all stay");
       return out.KeepAll();
     }
-    out.Block(absl::StrCat("force=true and none of ", in.count(),
-                           in.count() == 1 ? " provider" : " providers", " satisfies it"));
+    out.Block([&] {
+      return absl::StrCat("force=true and none of ", in.count(), in.count() == 1 ? " provider" : " providers",
+                          " satisfies it");
+    });
   }
 
   std::string Describe(RouteCase which) const override {

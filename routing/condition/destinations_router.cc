@@ -7,6 +7,7 @@
 #include "fairlead/base/strings.h"
 #include "fairlead/routing/condition/condition_matcher.h"
 #include "fairlead/routing/condition/selected_providers.h"
+#include "fairlead/routing/weighted_draw.h"
 #include "fairlead/url/redact.h"
 
 namespace fairlead {
@@ -47,22 +48,27 @@ class DestinationsRouter::Table final : public RouteTable {
   void Route(RouteCase which, const InvokerSet& in, Outcomes& out) const override {
     if (which == kPasses || in.empty()) return out.KeepAll();
     if (targets_.empty()) return out.Block("it has no destination");
-    for (std::size_t i = 0; i < targets_.size(); ++i) {
+    const auto has_anybody = [&](const internal::SelectedProviders& target) {
+      return target.matcher == nullptr || in.Intersects(target.mask);
+    };
+    std::size_t last = targets_.size();
+    while (last > 0 && !has_anybody(targets_[last - 1])) --last;
+    for (std::size_t i = 0; i < last; ++i) {
       const internal::SelectedProviders& target = targets_[i];
-      const std::uint32_t weight = program_->rule.to[i].weight;
-      if (target.matcher == nullptr) {
-        out.Add(weight, in);
-      } else if (in.Intersects(target.mask)) {
-        out.Add(weight, target.mask);
-      }
+      if (!has_anybody(target)) continue;
+      const std::uint32_t weight =
+          internal::WeightInDraw(program_->rule.to[i].weight, out.count() == 0, i + 1 == last, program_->rule.compat);
+      if (weight > 0) out.Add(weight, target.matcher == nullptr ? in : target.mask);
     }
     if (out.count() > 0) return;
     if (!program_->options.force) {
       out.Note("no provider is in a destination, so all stay");
       return out.KeepAll();
     }
-    out.Block(absl::StrCat("force=true and none of ", in.count(), in.count() == 1 ? " provider" : " providers",
-                           " is in a destination"));
+    out.Block([&] {
+      return absl::StrCat("force=true and none of ", in.count(), in.count() == 1 ? " provider" : " providers",
+                          " is in a destination");
+    });
   }
 
   std::string Describe(RouteCase which) const override {

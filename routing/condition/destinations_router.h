@@ -29,8 +29,7 @@ struct DestinationsRule {
 // Routes by such a rule. Destinations that select nobody are left out of the draw; when none is left, force leaves
 // nobody and the rule is taken back otherwise. A rule without destinations leaves nobody either way.
 //
-// The shares are those of the weights. Dubbo's draw gives the first destination one unit of them too much and the last
-// one too little, so that of two with weight 1 the second is never drawn; the difference of a share is 1 / sum(weight).
+// The shares are those of the weights, under kStrict as Dubbo draws (weighted_draw.h).
 //
 // Compile is linear in providers and destinations, as ConditionRouter's is in providers.
 class DestinationsRouter final : public Router {

@@ -18,18 +18,7 @@ std::optional<std::int32_t> AnyHostPort(std::string_view text) {
   return number && std::to_string(*number) == port ? number : std::nullopt;
 }
 
-// Absent and empty are not the same here, as they are for Url::Param.
-std::optional<std::string_view> Parameter(const Url& url, std::string_view key) {
-  if (const std::string* text = url.common().Find(key)) return *text;
-  const std::string_view own = url.Param(key);  // pid and timestamp
-  return own.empty() ? std::nullopt : std::optional(own);
-}
-
 }  // namespace
-
-bool ParameterMatch::Fits(const Provider& provider) const {
-  return value && value->Matches(Parameter(provider.original, key));
-}
 
 void TagAddresses::Add(std::string_view text, Compat compat) {
   texts_.emplace_back(text);
@@ -63,7 +52,7 @@ bool TagAddresses::Has(const Provider& provider) const {
 bool TagRule::Tag::Fits(const Provider& provider) const {
   if (!by_match()) return addresses.Has(provider);
   return std::all_of(match.begin(), match.end(),
-                     [&provider](const ParameterMatch& one) { return one.Fits(provider); });
+                     [&provider](const ParameterMatch& one) { return one.Matches(provider.original); });
 }
 
 }  // namespace fairlead

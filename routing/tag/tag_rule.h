@@ -7,20 +7,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fairlead/routing/string_match.h"
+#include "fairlead/routing/parameter_match.h"
 #include "fairlead/routing/tag/address_pattern.h"
 #include "fairlead/rpc/compat.h"
 #include "fairlead/rpc/invoker_table.h"
 
 namespace fairlead {
-
-// A condition on one parameter of a provider, as it registered it.
-struct ParameterMatch {
-  std::string key;
-  std::optional<StringMatch> value;  // nullopt: nothing fits
-
-  bool Fits(const Provider& provider) const;
-};
 
 // The addresses of one tag.
 class TagAddresses {
@@ -50,7 +42,7 @@ struct TagRule {
   struct Tag {
     std::optional<std::string> name;  // nullopt: no call can ask for it, yet its providers are tagged
     TagAddresses addresses;
-    std::vector<ParameterMatch> match;  // only without addresses; all must fit
+    std::vector<ParameterMatch> match;  // of what it registered; only without addresses; all must fit
 
     bool by_match() const { return addresses.empty(); }
     // Is the provider one of them by itself? See TagRouter for those that share its address.

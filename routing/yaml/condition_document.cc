@@ -85,14 +85,10 @@ absl::Status ReadDestinations(const YamlValue& list, Compat compat, ConditionDoc
       rule.from = *std::move(side);
       of_from.RemarkUnknown(&document->remarks);
     }
-    if (const YamlValue* to = fields.Value("to")) {
-      if (to->kind() != YamlValue::Kind::kList) {
-        return fields.Error(*to, absl::StrCat("to: expected a list, found ", to->Description()));
-      }
-      for (std::size_t j = 0; j < to->items().size(); ++j) {
-        FAIRLEAD_RETURN_IF_ERROR(ReadDestination(to->items()[j], absl::StrCat(what, ".to[", j, "]"), &rule,
-                                                 &document->remarks));
-      }
+    FAIRLEAD_ASSIGN_OR_RETURN(const YamlValue* to, fields.List("to"));
+    for (std::size_t j = 0; to != nullptr && j < to->items().size(); ++j) {
+      FAIRLEAD_RETURN_IF_ERROR(ReadDestination(to->items()[j], absl::StrCat(what, ".to[", j, "]"), &rule,
+                                               &document->remarks));
     }
     if (rule.to.empty()) {
       document->remarks.push_back({item.mark(), what + " has no destination: calls that it is about reach nobody"});

@@ -13,28 +13,13 @@
 namespace fairlead {
 namespace {
 
-absl::StatusOr<const YamlValue*> ListIn(YamlFields& fields, std::string_view name) {
-  const YamlValue* value = fields.Value(name);
-  if (value == nullptr || value->kind() == YamlValue::Kind::kList) return value;
-  return fields.Error(*value, absl::StrCat(ToAbsl(name), ": expected a list, found ", value->Description()));
-}
-
-absl::StatusOr<std::optional<std::string>> ScalarIn(YamlFields& fields, std::string_view name) {
-  const YamlValue* value = fields.Value(name);
-  if (value == nullptr) return std::nullopt;
-  if (value->kind() == YamlValue::Kind::kList || value->kind() == YamlValue::Kind::kMap) {
-    return fields.Error(*value, absl::StrCat(ToAbsl(name), ": expected a text, found ", value->Description()));
-  }
-  return value->JavaText();
-}
-
 absl::StatusOr<AddressMatch> ReadAddress(const YamlValue& value, const std::string& what, Compat compat, bool with_port,
                                          std::vector<YamlRemark>* remarks) {
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(value, what));
   AddressMatch::Kinds kinds;
-  FAIRLEAD_ASSIGN_OR_RETURN(kinds.cird, ScalarIn(fields, "cird"));
-  FAIRLEAD_ASSIGN_OR_RETURN(kinds.wildcard, ScalarIn(fields, "wildcard"));
-  FAIRLEAD_ASSIGN_OR_RETURN(kinds.exact, ScalarIn(fields, "exact"));
+  FAIRLEAD_ASSIGN_OR_RETURN(kinds.cird, fields.Scalar("cird"));
+  FAIRLEAD_ASSIGN_OR_RETURN(kinds.wildcard, fields.Scalar("wildcard"));
+  FAIRLEAD_ASSIGN_OR_RETURN(kinds.exact, fields.Scalar("exact"));
   fields.RemarkUnknown(remarks);
   const AddressMatch match(std::move(kinds), compat);
   const bool alone = !match.kinds().wildcard.has_value() && !match.kinds().exact.has_value();
@@ -51,7 +36,7 @@ absl::StatusOr<AddressMatch> ReadAddress(const YamlValue& value, const std::stri
 absl::StatusOr<std::vector<StringMatch>> ReadOneOf(const YamlValue& value, const std::string& what,
                                                    std::vector<YamlRemark>* remarks) {
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(value, what));
-  FAIRLEAD_ASSIGN_OR_RETURN(const YamlValue* list, ListIn(fields, "oneof"));
+  FAIRLEAD_ASSIGN_OR_RETURN(const YamlValue* list, fields.List("oneof"));
   fields.RemarkUnknown(remarks);
   std::vector<StringMatch> matches;
   for (std::size_t i = 0; list != nullptr && i < list->items().size(); ++i) {
@@ -63,16 +48,16 @@ absl::StatusOr<std::vector<StringMatch>> ReadOneOf(const YamlValue& value, const
   return matches;
 }
 
-absl::StatusOr<ConfiguratorMatch::Param> ReadParam(const YamlValue& value, const std::string& what,
-                                                   std::vector<YamlRemark>* remarks) {
+absl::StatusOr<ParameterMatch> ReadParam(const YamlValue& value, const std::string& what,
+                                         std::vector<YamlRemark>* remarks) {
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(value, what));
-  FAIRLEAD_ASSIGN_OR_RETURN(std::optional<std::string> key, ScalarIn(fields, "key"));
+  FAIRLEAD_ASSIGN_OR_RETURN(std::optional<std::string> key, fields.Scalar("key"));
   if (!key.has_value()) return fields.Error(value, "expected a `key`, the name of a parameter");
   const YamlValue* match = fields.Value("value");
   if (match == nullptr) return fields.Error(value, "expected a `value` that says what the parameter is like");
   FAIRLEAD_ASSIGN_OR_RETURN(StringMatch read, ReadStringMatch(*match, what + ".value", remarks));
   fields.RemarkUnknown(remarks);
-  return ConfiguratorMatch::Param{*std::move(key), std::move(read)};
+  return ParameterMatch{*std::move(key), std::move(read)};
 }
 
 }  // namespace
@@ -93,9 +78,9 @@ absl::StatusOr<ConfiguratorMatch> ReadConfiguratorMatch(const YamlValue& value, 
   if (const YamlValue* field = fields.Value("app")) {
     FAIRLEAD_ASSIGN_OR_RETURN(match.apps, ReadOneOf(*field, what + ".app", remarks));
   }
-  FAIRLEAD_ASSIGN_OR_RETURN(const YamlValue* params, ListIn(fields, "param"));
+  FAIRLEAD_ASSIGN_OR_RETURN(const YamlValue* params, fields.List("param"));
   for (std::size_t i = 0; params != nullptr && i < params->items().size(); ++i) {
-    FAIRLEAD_ASSIGN_OR_RETURN(ConfiguratorMatch::Param param,
+    FAIRLEAD_ASSIGN_OR_RETURN(ParameterMatch param,
                               ReadParam(params->items()[i], absl::StrCat(what, ".param[", i, "]"), remarks));
     match.params.push_back(std::move(param));
   }

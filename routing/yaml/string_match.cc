@@ -19,16 +19,12 @@ absl::StatusOr<StringMatch> ReadStringMatch(const YamlValue& value, const std::s
       {"wildcard", &kinds.wildcard}, {"empty", &kinds.empty},   {"noempty", &kinds.noempty}};
   const char* first = nullptr;
   for (const auto& [name, text] : named) {
-    const YamlValue* field = fields.Value(name);
-    if (field == nullptr) continue;
-    if (field->kind() == YamlValue::Kind::kList || field->kind() == YamlValue::Kind::kMap) {
-      return fields.Error(*field, absl::StrCat(name, ": expected a text, found ", field->Description()));
-    }
-    *text = field->JavaText();
+    FAIRLEAD_ASSIGN_OR_RETURN(*text, fields.Scalar(name));
+    if (!*text) continue;
     if (first == nullptr) {
       first = name;
     } else {
-      remarks->push_back({field->mark(), absl::StrCat(what, ": ", name, " is beside ", first, ", which decides")});
+      remarks->push_back({fields.Value(name)->mark(), absl::StrCat(what, ": ", name, " is beside ", first, ", which decides")});
     }
   }
   if (first == nullptr) remarks->push_back({value.mark(), what + " has no kind of match, so nothing matches it"});

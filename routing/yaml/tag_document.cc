@@ -62,10 +62,7 @@ absl::Status ReadTag(const YamlValue& item, const std::string& what, Compat comp
   if (const YamlValue* addresses = fields.Value("addresses")) {
     ReadAddresses(*addresses, what, compat, &tag.addresses, &document->remarks);
   }
-  const YamlValue* match = fields.Value("match");
-  if (match != nullptr && match->kind() != YamlValue::Kind::kList) {
-    return fields.Error(*match, absl::StrCat("match: expected a list, found ", match->Description()));
-  }
+  FAIRLEAD_ASSIGN_OR_RETURN(const YamlValue* match, fields.List("match"));
   fields.RemarkUnknown(&document->remarks);
   const bool understood = HasMatch(document->head);
   if (!tag.addresses.empty() || !understood) {

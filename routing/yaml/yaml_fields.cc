@@ -46,6 +46,21 @@ absl::StatusOr<std::optional<std::string>> YamlFields::Text(std::string_view nam
                                     "; put it in quotes"));
 }
 
+absl::StatusOr<std::optional<std::string>> YamlFields::Scalar(std::string_view name) {
+  const YamlValue* value = Value(name);
+  if (value == nullptr) return std::nullopt;
+  if (value->kind() == YamlValue::Kind::kList || value->kind() == YamlValue::Kind::kMap) {
+    return Error(*value, absl::StrCat(ToAbsl(name), ": expected a text, found ", value->Description()));
+  }
+  return value->JavaText();
+}
+
+absl::StatusOr<const YamlValue*> YamlFields::List(std::string_view name) {
+  const YamlValue* value = Value(name);
+  if (value == nullptr || value->kind() == YamlValue::Kind::kList) return value;
+  return Error(*value, absl::StrCat(ToAbsl(name), ": expected a list, found ", value->Description()));
+}
+
 std::optional<std::string> YamlFields::AnyText(std::string_view name) {
   const YamlValue* value = Value(name);
   if (value == nullptr) return std::nullopt;

@@ -30,6 +30,10 @@ class YamlFields {
   absl::StatusOr<std::int32_t> Int(std::string_view name, std::int32_t when_absent);
   // What Java casts to a string: a number or boolean without quotes is an error.
   absl::StatusOr<std::optional<std::string>> Text(std::string_view name);
+  // The text of a number, a boolean or a text; a list or map is an error.
+  absl::StatusOr<std::optional<std::string>> Scalar(std::string_view name);
+  // nullptr when absent; what is no list is an error.
+  absl::StatusOr<const YamlValue*> List(std::string_view name);
   // The text of any value; nullopt when absent.
   std::optional<std::string> AnyText(std::string_view name);
 

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_TESTS_CONFORMANCE_ROUTING_CASE_H_
 #define FAIRLEAD_TESTS_CONFORMANCE_ROUTING_CASE_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -82,6 +83,23 @@ inline Json SlotsOf(const InvokerSet& set) {
   Json slots = Json::array();
   set.ForEach([&](Slot slot) { slots.push_back(slot); });
   return slots;
+}
+
+// What becomes of a list that goes through all routers, with the chance of each end.
+inline void Walk(const std::vector<std::shared_ptr<const RouteTable>>& tables, std::size_t at, const RouteCall& call,
+                 const InvokerSet& set, double chance, std::map<std::string, double>* ends) {
+  if (at == tables.size()) {
+    (*ends)[SlotsOf(set).dump()] += chance;
+    return;
+  }
+  Outcomes outcomes(set);
+  tables[at]->Route(tables[at]->Classify(call), set, outcomes);
+  if (outcomes.splits().empty()) return Walk(tables, tables.size(), call, InvokerSet(set.capacity()), chance, ends);
+  double total = 0;
+  for (const auto& split : outcomes.splits()) total += static_cast<double>(split.weight);
+  for (const auto& split : outcomes.splits()) {
+    Walk(tables, at + 1, call, split.set, chance * static_cast<double>(split.weight) / total, ends);
+  }
 }
 
 }  // namespace fairlead::conformance

@@ -18,21 +18,6 @@ Json HeadOf(const RuleHead& head, bool valid) {
           {"key", TextOrNull(head.key)}, {"scope", TextOrNull(head.scope)}, {"version", TextOrNull(head.version)}};
 }
 
-// What becomes of a list that goes through all routers, with the chance of each end.
-void Walk(const std::vector<std::shared_ptr<const RouteTable>>& tables, std::size_t at, const RouteCall& call,
-          const InvokerSet& set, double chance, std::map<std::string, double>* ends) {
-  if (at == tables.size()) {
-    (*ends)[SlotsOf(set).dump()] += chance;
-    return;
-  }
-  Outcomes outcomes(set);
-  tables[at]->Route(tables[at]->Classify(call), set, outcomes);
-  if (outcomes.splits().empty()) return Walk(tables, tables.size(), call, InvokerSet(set.capacity()), chance, ends);
-  double total = 0;
-  for (const auto& split : outcomes.splits()) total += split.weight;
-  for (const auto& split : outcomes.splits()) Walk(tables, at + 1, call, split.set, chance * split.weight / total, ends);
-}
-
 std::vector<std::shared_ptr<const RouteTable>> TablesOf(const ConditionDocument& document, const RoutingWorld& world) {
   std::vector<std::shared_ptr<const RouteTable>> tables;
   for (const auto& router : MakeRouters(document, 0, "condition")) tables.push_back(world.Compile(*router));
@@ -118,11 +103,24 @@ Outcome ConditionDocumentCase(const Case& c) {
   return {same_shares && answer == expected, answer};
 }
 
+// Class and flags of a document, whatever its rules say.
+Json RuleKindCase(const Case& c) {
+  const absl::StatusOr<ConditionDocument> document = ParseConditionDocument(c.in.at("yaml").get<std::string>(), c.compat);
+  if (!document.ok()) return {{"error", std::string(document.status().message())}};
+  if (document->form == ConditionDocument::Form::kTooNew) return {{"rule", "null"}};
+  const bool texts = document->form == ConditionDocument::Form::kTexts;
+  Json head = HeadOf(document->head, document->head.valid && !(texts ? document->texts.empty() : document->destinations.empty()));
+  Json answer = {{"rule", texts ? "ConditionRouterRule" : "MultiDestConditionRouterRule"}};
+  for (const char* field : {"valid", "force", "runtime", "enabled", "priority"}) answer[field] = head[field];
+  return answer;
+}
+
 }  // namespace
 
 void RegisterRuleDocumentKinds(KindTable& kinds) {
   kinds.Add("condition_route_yaml", JudgedKind(ConditionDocumentCase));
   kinds.Add("condition_route_multi_dest", JudgedKind(ConditionDocumentCase));
+  kinds.Add("routing.rule_kind", ExactKind(RuleKindCase));
 }
 
 }  // namespace fairlead::conformance

@@ -162,6 +162,76 @@ TEST_F(RuleDocumentsTest, TagsOfProvidersNeedNoDocument) {
   EXPECT_THAT(handle_->Explain({}).routers, IsEmpty()) << "nobody has a tag: calls are not asked for one";
 }
 
+// Who wants a tag or nobody must not reach those without one when the last that had it is gone.
+TEST_F(RuleDocumentsTest, AForcedTagReachesNobodyWhereThereAreNoTags) {
+  Open({"10.0.0.1", "10.0.0.2"});
+  const Attachment forced[] = {{"dubbo.tag", "gray"}, {"dubbo.force.tag", "true"}};
+  const Attachment unforced[] = {{"dubbo.tag", "gray"}, {"dubbo.force.tag", "false"}};
+  const Attachment no_tag[] = {{"dubbo.tag", ""}, {"dubbo.force.tag", "true"}};
+  EXPECT_THAT(ListAddresses({.attachments = forced}), IsEmpty());
+  EXPECT_THAT(PickAddress({.attachments = forced}), HasSubstr("none left by tag"));
+  EXPECT_THAT(handle_->Explain({.attachments = forced}).status.message(), HasSubstr("dubbo.force.tag"));
+  EXPECT_EQ(handle_->WithSelected({.attachments = forced}, [](const Invoker&) noexcept {}).code(),
+            absl::StatusCode::kUnavailable);
+  for (const auto& attachments : {unforced, no_tag}) {
+    EXPECT_THAT(ListAddresses({.attachments = {attachments, 2}}), ElementsAre(kA, kB));
+    EXPECT_THAT(PickAddress({.attachments = {attachments, 2}}), HasSubstr(":20880"));
+  }
+  EXPECT_EQ(handle_->Stats().walked, 0u);
+  Providers({"10.0.0.1", "10.0.0.2?dubbo.tag=gray"});
+  executor_.RunReady();
+  EXPECT_EQ(PickAddress({.attachments = forced}), kB);
+  Providers({"10.0.0.1"});
+  executor_.RunReady();
+  EXPECT_THAT(ListAddresses({.attachments = forced}), IsEmpty());
+}
+
+constexpr char kMesh[] =
+    "kind: VirtualService\nmetadata: {name: demo}\nspec:\n  dubbo:\n  - routedetail:\n"
+    "    - {match: [{attachments: {dubboContext: {user: {exact: vip}}}}], route: [{destination: {subset: v2}}]}\n"
+    "    - {route: [{destination: {subset: v1}}]}\n"
+    "---\nkind: DestinationRule\nmetadata: {name: demo}\nspec:\n  subsets:\n"
+    "  - {name: v1, labels: {ver: '1'}}\n  - {name: v2, labels: {ver: '2'}}\n";
+
+TEST_F(RuleDocumentsTest, MeshRulesOfProviderApplications) {
+  Document("orders.MESHAPPRULE", kMesh);
+  Open({"10.0.0.1?ver=1", "10.0.0.2?ver=2", "10.0.0.3?ver=1&application=other"});
+  EXPECT_THAT(ListAddresses(), ElementsAre(kA)) << "an application without a rule is dropped where another has one";
+  const Attachment vip[] = {{"user", "vip"}};
+  EXPECT_THAT(ListAddresses({.attachments = vip}), ElementsAre(kB));
+  Document("other.MESHAPPRULE", kMesh);
+  EXPECT_THAT(ListAddresses(), ElementsAre(kA, kC));
+  EXPECT_EQ(handle_->Explain({}).routers.at(0).router, "mesh");
+  Document("orders.MESHAPPRULE", "kind: VirtualService\nmetadata: {}\n");
+  EXPECT_THAT(ListAddresses(), ElementsAre(kA, kC)) << "the last good version";
+  EXPECT_THAT(Skipped(), ElementsAre(AllOf(HasSubstr("orders.MESHAPPRULE"), HasSubstr("line 2, column 11"), HasSubstr("last good"))));
+  EXPECT_EQ(lines_.count("FL-3-16"), 1u);
+  Document("orders.MESHAPPRULE", std::nullopt);
+  Document("other.MESHAPPRULE", std::nullopt);
+  EXPECT_THAT(ListAddresses(), ElementsAre(kA, kB, kC));
+  EXPECT_THAT(handle_->Explain({}).routers, IsEmpty());
+}
+
+TEST_F(RuleDocumentsTest, ScriptRulesPassAreCountedAndSaid) {
+  Document("orders.script-router", "force: true\nscript: 'invokers.clear()'\n");
+  Open({"10.0.0.1", "10.0.0.2"});
+  EXPECT_THAT(ListAddresses(), ElementsAre(kA, kB));
+  EXPECT_EQ(handle_->Stats().scripts, 1u);
+  EXPECT_THAT(Skipped(), ElementsAre(AllOf(HasSubstr("orders.script-router"), HasSubstr("line 2, column 9"), HasSubstr("not run"))));
+  EXPECT_EQ(lines_.count("FL-3-17"), 1u);
+  Document("orders.script-router", "enabled: false\nscript: x\n");
+  EXPECT_EQ(handle_->Stats().scripts, 0u);
+  EXPECT_THAT(Skipped(), IsEmpty());
+}
+
+TEST_F(RuleDocumentsTest, AVersionThatIsNotKnownKeepsWhatWasThere) {
+  Document(kServiceConditions, kOnlyB);
+  Open({"10.0.0.1", "10.0.0.2"});
+  Document(kServiceConditions, "configVersion: v9.9\nconditions: ['=> host=10.0.0.1']\n");
+  EXPECT_THAT(ListAddresses(), ElementsAre(kB));
+  EXPECT_THAT(Skipped(), ElementsAre(AllOf(HasSubstr("v9.9"), HasSubstr("last good version"))));
+}
+
 TEST_F(RuleDocumentsTest, AffinityOfTheService) {
   Start("consumer://10.0.0.9/com.acme.Orders?application=shop&region=hz");
   Document("com.acme.Orders::.affinity-router", "affinityAware: {key: region, ratio: 20}\n");

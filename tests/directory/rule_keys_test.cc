@@ -41,9 +41,10 @@ TEST(RuleKeysTest, WithoutAnApplicationThereAreNoneOfIt) {
 
 TEST(RuleKeysTest, OfProviderApplications) {
   EXPECT_THAT(Names(RuleKeysOfProviders("orders", Consumer("&application=shop"))),
-              ElementsAre("orders.condition-router", "orders.tag-router", "orders.affinity-router"));
+              ElementsAre("orders.condition-router", "orders.tag-router", "orders.affinity-router", "orders.MESHAPPRULE",
+                          "orders.script-router"));
   EXPECT_THAT(Names(RuleKeysOfProviders("shop", Consumer("&application=shop"))),
-              ElementsAre("shop.tag-router", "shop.affinity-router"))
+              ElementsAre("shop.tag-router", "shop.affinity-router", "shop.MESHAPPRULE", "shop.script-router"))
       << "the conditions of the own application are those for all providers";
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "fairlead/routing/router.h"
@@ -85,6 +86,48 @@ TEST(OutcomesTest, DrawsByWeight) {
     }
     EXPECT_TRUE(FollowShares(counts, shares));
   }
+}
+
+TEST(OutcomesTest, KeepsUnions) {
+  const InvokerSet in = Of({0, 1, 2, 3}), a = Of({0, 9}), b = Of({2});
+  const InvokerSet* const both[] = {&a, &b};
+  Outcomes all(in);
+  all.Add(3, both);
+  ASSERT_EQ(all.count(), 1u);
+  EXPECT_EQ(all.splits()[0].weight, 3u);
+  EXPECT_EQ(all.splits()[0].set, Of({0, 2}));
+  InvokerSet drawn;
+  Random random;
+  Outcomes one(in, drawn, random, false);
+  one.Add(1, both);
+  EXPECT_EQ(one.drawn(), Of({0, 2}));
+}
+
+TEST(OutcomesTest, AReasonThatNobodyReadsIsNotMade) {
+  class Blocking final : public RouteTable {
+   public:
+    std::uint32_t cases() const override { return 1; }
+    RouteCase Classify(const RouteCall&) const override { return 0; }
+    void Route(RouteCase, const InvokerSet&, Outcomes& out) const override {
+      out.Block([this] { return "reason " + std::to_string(++made); });
+    }
+    std::string Describe(RouteCase) const override { return ""; }
+    mutable int made = 0;
+  } table;
+  const InvokerSet in = Of({0, 1}), scope = Of({1});
+  InvokerSet drawn, spare;
+  Random random;
+  Outcomes part(in, drawn, random, false, &spare);
+  part.RouteWithin(scope, table, 0);
+  EXPECT_EQ(part.drawn(), Of({0}));
+  EXPECT_EQ(table.made, 0) << "the others stay, so nobody is told";
+  Outcomes explained(in, drawn, random, true, &spare);
+  explained.RouteWithin(scope, table, 0);
+  EXPECT_EQ(explained.why(), "reason 1");
+  Outcomes whole(in, drawn, random, false, &spare);
+  whole.RouteWithin(in, table, 0);
+  EXPECT_EQ(whole.count(), 0u);
+  EXPECT_EQ(whole.why(), "reason 2") << "the error of the pick";
 }
 
 // The whole set is one of those to draw from.

@@ -120,7 +120,10 @@ TEST_F(DestinationsTest, ThoseThatSelectNobodyAreLeftOutOfTheDraw) {
   EXPECT_EQ(Ends("{to: [{match: env=gray, weight: 80}, {match: env!=gray, weight: 20}, {match: env=none, weight: 5}]}"),
             (Sets{{80, {0, 1}}}))
       << "a mismatch needs the key";
-  EXPECT_EQ(Ends("{to: [{match: zone=$region, weight: 1}, {match: '', weight: 3}]}"), (Sets{{1, {1}}, {3, {0, 1, 2}}}));
+  EXPECT_EQ(Ends("{to: [{match: zone=$region, weight: 1}, {match: '', weight: 3}]}"), (Sets{{2, {1}}, {2, {0, 1, 2}}}))
+      << "as Dubbo draws: one more for the first, one less for the last";
+  EXPECT_EQ(Ends("{to: [{match: zone=hz, weight: 1}, {match: '', weight: 1}, {match: env=none}]}"), (Sets{{2, {1}}}))
+      << "the last that has anybody";
 }
 
 TEST_F(DestinationsTest, NobodyInAnyDestination) {

@@ -43,7 +43,7 @@ TEST(TagDocumentTest, ReadsTags) {
   EXPECT_THAT(document.rule.tags[0].addresses.texts(), ElementsAre("10.0.0.1:20880", "*"));
   EXPECT_TRUE(document.rule.tags[1].by_match());
   ASSERT_THAT(document.rule.tags[1].match, SizeIs(1));
-  EXPECT_EQ(document.rule.tags[1].match[0].value->ToString(), "prefix \"h\"");
+  EXPECT_EQ(document.rule.tags[1].match[0].value.ToString(), "prefix \"h\"");
 }
 
 TEST(TagDocumentTest, WithoutTagsOrInvalidOrDisabledItIsNotThere) {

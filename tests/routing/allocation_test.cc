@@ -1,12 +1,17 @@
-// Classifying a call allocates nothing. The counters below serve the whole test program.
+// Classifying and routing a call without a plan allocate nothing. The counters below serve the whole test program.
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "fairlead/routing/condition/condition_router.h"
+#include "fairlead/routing/condition/destinations_router.h"
+#include "fairlead/routing/mesh/mesh_router.h"
+#include "fairlead/routing/scoped_router.h"
 #include "fairlead/routing/tag/tag_router.h"
 #include "fairlead/tests/routing/routing_fixture.h"
 
@@ -31,9 +36,9 @@ std::atomic<std::size_t> allocations{0};
 namespace fairlead {
 namespace {
 
-class ClassifyAllocationTest : public RoutingFixture {};
+class AllocationTest : public RoutingFixture {};
 
-TEST_F(ClassifyAllocationTest, AllocatesNothing) {
+TEST_F(AllocationTest, AllocatesNothing) {
   Provide({"dubbo://10.0.0.1:1/s.A"});
   const auto rule = ParseConditionRule(
       "region=hz & method=find*,a-long-name-beyond-any-small-buffer & "
@@ -52,7 +57,7 @@ TEST_F(ClassifyAllocationTest, AllocatesNothing) {
   EXPECT_EQ(which, 1000u) << "every key was looked at";
 }
 
-TEST_F(ClassifyAllocationTest, FindingATagAllocatesNothing) {
+TEST_F(AllocationTest, FindingATagAllocatesNothing) {
   Provide({"dubbo://10.0.0.1:1/s.A"});
   TagRule::Tag tag{"a-long-level-beyond-any-small-buffer|another-level", {}, {}};
   tag.addresses.Add("10.0.0.1", Compat::kStrict);
@@ -65,6 +70,43 @@ TEST_F(ClassifyAllocationTest, FindingATagAllocatesNothing) {
   for (int i = 0; i < 1000; ++i) which = table->Classify(call);
   EXPECT_EQ(allocations.load(), before);
   EXPECT_NE(table->Describe(which).find("begins with"), std::string::npos);
+}
+
+// Also in a list with providers of other applications, and where nobody of the rule's own is left.
+TEST_F(AllocationTest, RoutingAllocatesNothing) {
+  std::vector<std::string> urls;
+  for (int i = 0; i < 300; ++i) {
+    urls.push_back("dubbo://10.0.0.1:" + std::to_string(1 + i) + "/s.A?application=" + (i % 3 == 0 ? "b" : "a") +
+                   "&ver=" + std::to_string(i % 4));
+  }
+  Provide(urls);
+  ConditionOptions forced;
+  forced.force = true;
+  const auto scoped = [&](const std::string& rule) {
+    return Compile(ScopedRouter("a", std::make_shared<ConditionRouter>(*ParseConditionRule(rule, Compat::kStrict), forced)));
+  };
+  DestinationsRule destinations;
+  destinations.to = {{*ParseConditions("ver=1"), 10}, {*ParseConditions("ver=2"), 20}};
+  MeshRule mesh;
+  mesh.routes = {{"", {}, {{"", {}, {{{"none", "v1"}, 1}, {{"v2"}, 2}}}}}};
+  mesh.subsets = {{"v1", {{"ver", "1"}}}, {"v2", {{"ver", "2"}}}};
+  const std::shared_ptr<const RouteTable> tables[] = {
+      scoped("=> ver=1"), scoped("=> ver=9"), scoped("=>"),
+      Compile(ScopedRouter("a", std::make_shared<DestinationsRouter>(destinations, forced))),
+      Compile(*MeshRouter::Make({{"a", mesh}, {"b", mesh}}, consumer_))};
+  InvokerSet drawn(all_.capacity()), spare(all_.capacity());
+  Random random(5);
+  const std::size_t before = allocations.load();
+  std::size_t kept = 0;
+  for (const auto& table : tables) {
+    for (int i = 0; i < 100; ++i) {
+      Outcomes outcomes(all_, drawn, random, false, &spare);
+      table->Route(table->Classify({"find", {}}), all_, outcomes);
+      kept += outcomes.drawn().count();
+    }
+  }
+  EXPECT_EQ(allocations.load(), before);
+  EXPECT_GT(kept, 100u * 5 * 50);
 }
 
 }  // namespace
