@@ -15,14 +15,6 @@ namespace {
 
 constexpr std::int32_t kDefaultWeight = 100;
 
-ConditionDocument::Form FormOf(const std::optional<std::string>& version) {
-  using Form = ConditionDocument::Form;
-  if (!version.has_value()) return Form::kTexts;
-  const std::string lower = absl::AsciiStrToLower(*version);
-  if (absl::StartsWith(lower, "v3.1")) return Form::kDestinations;
-  return lower > "v3.1" ? Form::kTooNew : Form::kTexts;
-}
-
 absl::Status ReadTexts(const YamlValue& list, Compat compat, ConditionDocument* document) {
   for (std::size_t i = 0; i < list.items().size(); ++i) {
     const YamlValue& item = list.items()[i];
@@ -99,13 +91,20 @@ absl::Status ReadDestinations(const YamlValue& list, Compat compat, ConditionDoc
 
 }  // namespace
 
+ConditionDocument::Form ConditionDocument::FormOf(const std::optional<std::string>& version) {
+  if (!version.has_value()) return Form::kTexts;
+  const std::string lower = absl::AsciiStrToLower(*version);
+  if (absl::StartsWith(lower, "v3.1")) return Form::kDestinations;
+  return lower > "v3.1" ? Form::kTooNew : Form::kTexts;
+}
+
 absl::StatusOr<ConditionDocument> ParseConditionDocument(std::string_view yaml, Compat compat) {
   FAIRLEAD_ASSIGN_OR_RETURN(const YamlDocument parsed, ParseYamlDocument(yaml));
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(parsed.root, "the document"));
   ConditionDocument document;
   document.remarks = parsed.remarks;
   FAIRLEAD_ASSIGN_OR_RETURN(document.head, ReadRuleHead(fields));
-  document.form = FormOf(document.head.version);
+  document.form = ConditionDocument::FormOf(document.head.version);
   const YamlValue* conditions = fields.Value("conditions");
   if (document.form == ConditionDocument::Form::kTooNew) {
     document.remarks.push_back({parsed.root.mark(), absl::StrCat("configVersion ", Shortened(*document.head.version, 40),

@@ -76,6 +76,7 @@ absl::Status Reader::ReadUrls(const YamlValue& list) {
     }
     FAIRLEAD_ASSIGN_OR_RETURN(UrlParts url, UrlAt(item, what, *item.text()));
     document_->rules.push_back({std::move(url), nullptr});
+    document_->marks.push_back(item.mark());
   }
   return absl::OkStatus();
 }
@@ -214,6 +215,7 @@ absl::Status Reader::Add(const YamlValue& at, const std::string& what, const Ite
   const auto add = [&](const std::string& text) -> absl::Status {
     FAIRLEAD_ASSIGN_OR_RETURN(UrlParts url, UrlAt(at, what, text));
     document_->rules.push_back({std::move(url), item.match});
+    document_->marks.push_back(at.mark());
     return absl::OkStatus();
   };
   for (const std::string& address : item.addresses) {
