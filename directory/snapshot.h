@@ -103,6 +103,7 @@ struct DirectorySnapshot {
 
   std::optional<ProtectedList> protection;  // the list stays though the registry has none
   std::vector<std::string> skipped;  // for Explain: input that could not be used
+  std::vector<Url> unused;           // listed, but for some reason not used: disabled, shadowed, refused
 };
 
 }  // namespace fairlead::internal

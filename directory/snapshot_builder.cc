@@ -173,6 +173,7 @@ std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const Meth
   snapshot->own_methods = std::move(input.own_methods);
   snapshot->policy = std::move(input.policy);
   snapshot->skipped = std::move(input.skipped);
+  snapshot->unused = std::move(input.unused);
 
   CompileChain(*snapshot, input.routers, input.changed, previous);
   ClassifyMethods(*snapshot, methods, input.per_method);

@@ -31,6 +31,7 @@ struct SnapshotInput {
   PolicyLookup policy;
   absl::Status status;  // not OK: why there is nobody to pick
   std::vector<std::string> skipped;
+  std::vector<Url> unused;
 };
 
 // Compiles the chain, classifies the known methods and builds the plans in use, as many as there is time for: a list must
