@@ -17,8 +17,9 @@ declare -A may=(
   [registry/zookeeper]="base url registry registry/zookeeper"
   [routing]="base url rpc routing"
   [routing/yaml]="base url rpc routing routing/yaml"
+  [routing/lint]="base url rpc routing routing/yaml routing/lint"
   [loadbalance]="base url rpc loadbalance"
-  [directory]="base url rpc registry routing routing/yaml loadbalance directory"
+  [directory]="base url rpc registry routing routing/yaml routing/lint loadbalance directory"
   [cluster]="base url rpc registry routing loadbalance directory cluster"
   # Apart from cluster, which must not know a concrete registry: the list of what this build has.
   [extensions]="extensions registry registry/memory registry/file registry/multicast registry/delegate registry/redis registry/zookeeper routing routing/yaml loadbalance cluster"
@@ -32,7 +33,7 @@ complain() { echo "layers: $*" >&2; bad=1; }
 folder_of() {  # the most specific folder of the table that holds the path
   case "$1" in
     cluster/default_extensions.*) echo extensions ;;
-    registry/memory/* | registry/file/* | registry/multicast/* | registry/delegate/* | registry/redis/* | registry/zookeeper/* | routing/yaml/*) cut -d/ -f1-2 <<<"$1" ;;
+    registry/memory/* | registry/file/* | registry/multicast/* | registry/delegate/* | registry/redis/* | registry/zookeeper/* | routing/yaml/* | routing/lint/*) cut -d/ -f1-2 <<<"$1" ;;
     *) cut -d/ -f1 <<<"$1" ;;
   esac
 }

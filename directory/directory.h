@@ -34,6 +34,16 @@ struct CallNeeds {
   bool attachments = false;  // but for `dubbo.tag` and `dubbo.force.tag` of a call that forces its tag, which always count
 };
 
+// What a directory has, for tools that ask what other rules would make of it (dry_run.h). Plain value.
+struct DirectoryListing {
+  struct Provider {
+    Url url;         // as registered
+    bool up = true;  // has a connection and is not known to be down; of one that is not in use it is not known
+  };
+  Url consumer;                     // as given, without overrides
+  std::vector<Provider> providers;  // those in use in the registry's order, then those that are not: disabled, refused
+};
+
 // The providers of one service, always current: what an RPC client picks from.
 //
 // Made by Runtime::Refer (from a registry) or StaticDirectory (from a list). A pick reads an immutable snapshot
@@ -94,6 +104,9 @@ class Directory {
   // The candidates after routing, before balancing, in the order of the registry's last push: Dubbo's list().
   // Empty when none. For tools and tests; allocates, linear in the providers.
   std::vector<Url> List(const Invocation& invocation) const;
+
+  // All that is listed, also what the rules in force take out. Allocates, linear in the providers.
+  DirectoryListing Listing() const;
 
   // One pick, explained, by the pick's own code, and what is known of the registry now: its session, children that
   // cannot be read. Takes no lease; moves no round-robin position. Allocates; kAll is

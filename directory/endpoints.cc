@@ -390,6 +390,13 @@ std::vector<Url> Endpoints::List() const {
   return list;
 }
 
+std::vector<Url> Endpoints::UnusedList() const {
+  std::vector<Url> list;
+  list.reserve(unused_.size());
+  for (const Unused& unused : unused_) list.push_back(unused.original);
+  return list;
+}
+
 // Of a connection that is not held: kNoSlot when it cannot be made, now or before the next attempt is due.
 Slot Endpoints::HoldNew(const Wanted& wanted, LeavingByHash& leaving) {
   if (!retries_.empty()) {

@@ -62,6 +62,8 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   void Apply(const std::vector<Url>& list, bool anew);
   // The list last applied.
   std::vector<Url> List() const;
+  // Of those the ones that are not used, in its order.
+  std::vector<Url> UnusedList() const;
   std::size_t listed() const { return table_->by_rank.size() + unused_.size(); }
 
   // What a snapshot needs: the same table until something in it changes. Weights are those of now.

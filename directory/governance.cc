@@ -9,7 +9,7 @@
 
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/policy_parameters.h"
-#include "fairlead/url/parameter_check.h"
+#include "fairlead/directory/rule_flags.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/redact.h"
 #include "fairlead/url/typed.h"
@@ -17,23 +17,14 @@
 namespace fairlead::internal {
 namespace {
 
-// `enabled` first: what is not enabled has no other flag that matters.
-constexpr ParameterRule kRuleFlags[] = {BoolRule(names::kEnabled), BoolRule(names::kForce), BoolRule(names::kRuntime),
-                                        IntRule(names::kPriority, "0")};
-constexpr ParameterRule kOverrideFlags[] = {BoolRule(names::kEnabled), BoolRule(names::kDisabled)};
-
 constexpr std::string_view kHeldWithProviders =
     "the registry lists none any more; the last ones stay in force with the protected providers";
 
 std::string_view RouterName(const Url& url) { return url.Param(names::kRouter, url.protocol()); }
 
-bool IsConditionRule(const Url& url) { return RouterName(url) == "condition" || RouterName(url) == "route"; }
-
 // A line for each flag of a usable rule or override that cannot be read, naming what it is taken for.
-std::vector<std::string> UnreadableFlags(std::string_view what, const UrlParts& url,
-                                         std::span<const ParameterRule> flags) {
-  if (!BoolParam(url, names::kEnabled, true)) flags = flags.first(1);
-  std::vector<std::string> lines = UnreadableParameters(url, flags);
+std::vector<std::string> NamedFlags(std::string_view what, const UrlParts& url) {
+  std::vector<std::string> lines = UnreadableFlags(url);
   for (std::string& line : lines) line = absl::StrCat(ToAbsl(what), ": ", Shortened(Redacted(url.ToString())), ": ", line);
   return lines;
 }
@@ -114,7 +105,7 @@ void Governance::ReadOverrides() {
   }
   std::vector<std::string> flags;
   for (const Url& url : usable) {
-    std::vector<std::string> lines = UnreadableFlags("override", url.parts(), kOverrideFlags);
+    std::vector<std::string> lines = NamedFlags("override", url.parts());
     // What is not enabled has its line for Explain already.
     if (url.BoolParam(names::kEnabled, true)) bad_overrides_.insert(bad_overrides_.end(), lines.begin(), lines.end());
     Append(flags, std::move(lines));
@@ -170,7 +161,7 @@ void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
   std::vector<std::string> flags;
   for (const Url& url : usable) {
     // A router of the host's own may read these parameters otherwise.
-    if (IsConditionRule(url)) Append(flags, UnreadableFlags("rule", url.parts(), kRuleFlags));
+    if (IsConditionRule(url.parts())) Append(flags, NamedFlags("rule", url.parts()));
   }
   WarnOfEach("FL-3-13", flags);
   Append(bad_rules_, std::move(flags));

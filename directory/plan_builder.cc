@@ -15,6 +15,8 @@ namespace fairlead::internal {
 namespace {
 
 constexpr std::size_t kMostBranches = 64;
+// Between two routers there may be more sets, of which later ones make fewer again.
+constexpr std::size_t kMostEnds = 1024;
 
 // One candidate: Dubbo returns it without asking any policy, so that a policy's own errors (a ring without
 // points) cannot hide the only provider.
@@ -120,35 +122,42 @@ CallNeeds NeedsOf(const DirectorySnapshot& snapshot, std::string_view method) {
   return needs;
 }
 
-void PlanBuilder::Expand(std::size_t link, InvokerSet set, double probability, const std::vector<RouteCase>& cases,
-                         std::string emptied_by, std::vector<Draft>& drafts) const {
-  if (link == snapshot_.chain.size() || set.empty()) {
-    for (Draft& draft : drafts) {
-      if (draft.set == set) {
-        draft.probability += probability;
-        return;
+std::optional<std::vector<PlanBuilder::End>> PlanBuilder::Ends(InvokerSet from, const std::vector<RouteCase>& cases) const {
+  std::vector<End> ends;
+  ends.push_back({std::move(from), 1, {}});
+  for (std::size_t link = 0; link < snapshot_.chain.size(); ++link) {
+    const ChainLink& at = snapshot_.chain[link];
+    std::vector<End> next;
+    // Equal sets are one from here on: draws behind each other would be as many paths as their product.
+    const auto add = [&next](End end) {
+      const auto same = std::find_if(next.begin(), next.end(), [&](const End& other) { return other.set == end.set; });
+      if (same == next.end()) return next.push_back(std::move(end));
+      same->probability += end.probability;
+    };
+    for (End& end : ends) {
+      if (end.set.empty()) {
+        add(std::move(end));
+        continue;
       }
+      Outcomes outcomes(end.set);
+      at.Route(cases[link], end.set, outcomes);
+      const auto describe = [&] { return EmptiedBy(at, cases[link], outcomes); };
+      if (outcomes.splits().empty()) {
+        add({InvokerSet(), end.probability, describe()});
+        continue;
+      }
+      double sum = 0;
+      for (const auto& split : outcomes.splits()) sum += static_cast<double>(split.weight);
+      for (const auto& split : outcomes.splits()) {
+        const double share = sum == 0 ? 1.0 / static_cast<double>(outcomes.splits().size())
+                                      : static_cast<double>(split.weight) / sum;
+        add({split.set, end.probability * share, split.set.empty() ? describe() : std::string()});
+      }
+      if (next.size() > kMostEnds) return std::nullopt;
     }
-    drafts.push_back({std::move(set), probability, std::move(emptied_by)});
-    return;
+    ends = std::move(next);
   }
-  const ChainLink& at = snapshot_.chain[link];
-  Outcomes outcomes(set);
-  at.Route(cases[link], set, outcomes);
-  const auto describe = [&] { return EmptiedBy(at, cases[link], outcomes); };
-  if (outcomes.splits().empty()) {
-    Expand(link + 1, InvokerSet(), probability, cases, describe(), drafts);
-    return;
-  }
-  double sum = 0;
-  for (const auto& split : outcomes.splits()) sum += static_cast<double>(split.weight);
-  const auto share = [&](std::uint64_t weight) {
-    return sum == 0 ? 1.0 / static_cast<double>(outcomes.splits().size()) : static_cast<double>(weight) / sum;
-  };
-  for (const auto& split : outcomes.splits()) {
-    Expand(link + 1, split.set, probability * share(split.weight), cases,
-           split.set.empty() ? describe() : std::string(), drafts);
-  }
+  return ends;
 }
 
 const MethodClass* PlanBuilder::ClassBefore(const std::string& method) const {
@@ -176,7 +185,7 @@ std::shared_ptr<const Leaf> PlanBuilder::BuildWhole(std::uint32_t method_class) 
   return leaf->selector == nullptr ? nullptr : leaf;
 }
 
-std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, std::uint32_t method_class,
+std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const End& draft, std::uint32_t method_class,
                                                   const std::string& method,
                                                   absl::FunctionRef<const Leaf*()> replaced_leaf) {
   auto leaf = std::make_shared<Leaf>();
@@ -249,9 +258,9 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const Draft& draft, std::uint3
 
 std::shared_ptr<const Plan> PlanBuilder::Build(const PlanKey& key, const std::string& method,
                                                const std::vector<RouteCase>& cases, const Plan* served) {
-  std::vector<Draft> drafts;
-  Expand(0, snapshot_.valid, 1.0, cases, {}, drafts);
-  if (drafts.size() > kMostBranches) return nullptr;  // such calls walk
+  const std::optional<std::vector<End>> ends = Ends(snapshot_.valid, cases);
+  if (!ends.has_value() || ends->size() > kMostBranches) return nullptr;  // such calls walk
+  const std::vector<End>& drafts = *ends;
   std::vector<Plan::Branch> branches;
   double below = 0;
   for (std::size_t i = 0; i < drafts.size(); ++i) {

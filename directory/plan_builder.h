@@ -2,6 +2,7 @@
 #define FAIRLEAD_DIRECTORY_PLAN_BUILDER_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,19 +45,21 @@ class PlanBuilder {
   // `cases` has one entry per chain link. `before`: the plan that served such calls until now, or nullptr.
   std::shared_ptr<const Plan> Build(const PlanKey& key, const std::string& method, const std::vector<RouteCase>& cases,
                                     const Plan* before);
-  // The plan that served calls of a class without attachments; nullptr when there was none.
-  const Plan* UsualPlanBefore(const std::string& method) const;
-
- private:
-  struct Draft {
+  // A set that the rules lead to, and how likely; who left nobody, when it is empty.
+  struct End {
     InvokerSet set;
     double probability;
     std::string emptied_by;
   };
-  void Expand(std::size_t link, InvokerSet set, double probability, const std::vector<RouteCase>& cases,
-              std::string emptied_by, std::vector<Draft>& drafts) const;
+  // Where calls of these cases, one per chain link, end when they start from `from`. Equal sets are one. nullopt when the
+  // rules draw among too many sets on the way.
+  std::optional<std::vector<End>> Ends(InvokerSet from, const std::vector<RouteCase>& cases) const;
+  // The plan that served calls of a class without attachments; nullptr when there was none.
+  const Plan* UsualPlanBefore(const std::string& method) const;
+
+ private:
   // `replaced()` gives the leaf that served before, or nullptr.
-  std::shared_ptr<const Leaf> MakeLeaf(const Draft& draft, std::uint32_t method_class, const std::string& method,
+  std::shared_ptr<const Leaf> MakeLeaf(const End& draft, std::uint32_t method_class, const std::string& method,
                                        absl::FunctionRef<const Leaf*()> replaced);
   const MethodClass* ClassBefore(const std::string& method) const;
 

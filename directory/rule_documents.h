@@ -14,6 +14,7 @@
 #include "fairlead/directory/configurator.h"
 #include "fairlead/directory/directory_config.h"
 #include "fairlead/directory/guarded_router.h"
+#include "fairlead/directory/held_list.h"
 #include "fairlead/directory/rule_keys.h"
 #include "fairlead/routing/mesh/mesh_rule.h"
 #include "fairlead/routing/tag/tag_rule.h"

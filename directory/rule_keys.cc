@@ -43,6 +43,13 @@ void Add(RuleScope scope, std::string_view owner, std::initializer_list<RuleKind
 
 }  // namespace
 
+std::optional<RuleName> ParseRuleName(std::string_view name) {
+  for (const RuleKind kind : {RuleKind::kConfigurators, RuleKind::kConditions, RuleKind::kTags, RuleKind::kAffinity}) {
+    if (name.ends_with(EndOf(kind))) return RuleName{name.substr(0, name.size() - EndOf(kind).size()), kind};
+  }
+  return std::nullopt;
+}
+
 std::string RuleKey::name() const { return absl::StrCat(owner, ToAbsl(EndOf(kind))); }
 
 std::vector<RuleKey> RuleKeysOf(const UrlParts& consumer) {

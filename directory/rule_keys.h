@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,13 @@ struct RuleKey {
   std::string name() const;
   auto operator<=>(const RuleKey&) const = default;
 };
+
+// The parts of a document's name; nullopt when it has none of these ends. The owner may be anything.
+struct RuleName {
+  std::string_view owner;
+  RuleKind kind;
+};
+std::optional<RuleName> ParseRuleName(std::string_view name);
 
 // Documents that say something of every provider of a consumer: of its service and of its own application.
 std::vector<RuleKey> RuleKeysOf(const UrlParts& consumer);

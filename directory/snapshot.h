@@ -111,6 +111,7 @@ struct DirectorySnapshot {
   bool protects_all = true;                 // `protection` is of the whole list
   std::vector<std::string> skipped;  // for Explain: input that could not be used
   std::size_t scripts = 0;           // script rules, which are not run
+  std::vector<Url> unused;           // listed, but for some reason not used: disabled, shadowed, refused
 };
 
 }  // namespace fairlead::internal

@@ -175,6 +175,7 @@ std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const Meth
   snapshot->policy = std::move(input.policy);
   snapshot->skipped = std::move(input.skipped);
   snapshot->scripts = input.scripts;
+  snapshot->unused = std::move(input.unused);
 
   CompileChain(*snapshot, input.routers, input.changed, previous);
   ClassifyMethods(*snapshot, methods, input.per_method);

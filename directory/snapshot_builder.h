@@ -33,6 +33,7 @@ struct SnapshotInput {
   absl::Status status;  // not OK: why there is nobody to pick
   std::vector<std::string> skipped;
   std::size_t scripts = 0;  // script rules, which are not run
+  std::vector<Url> unused;
 };
 
 // Compiles the chain, classifies the known methods and builds the plans in use, as many as there is time for: a list must

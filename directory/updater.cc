@@ -379,6 +379,7 @@ void Updater::Publish() {
                                                 &governance_.bad_overrides(), &documents, &endpoints_->skipped(), &unreadable}) {
     AddSkipped(*texts, input.skipped);
   }
+  input.unused = endpoints_->UnusedList();
   for (std::size_t i = 0; i < stale_.size(); ++i) {
     if (cached_[i]) {
       input.skipped.push_back(absl::StrCat("the registry has not answered yet; its ",

@@ -69,6 +69,7 @@ class Args {
     left_.erase(left_.begin());
     return value;
   }
+  bool empty() const { return left_.empty(); }
   void Finish() {
     if (!left_.empty()) Fail("unknown argument: " + left_.front());
   }

@@ -8,16 +8,26 @@
 #include "absl/strings/str_cat.h"
 
 #include "fairlead/base/strings.h"
+#include "fairlead/routing/rule_place.h"
 
 namespace fairlead {
+namespace {
+
+absl::Status RegexError(const char* code, const std::string& text) {
+  RulePlace kind;
+  kind.code = code;
+  return WithPlace(absl::InvalidArgumentError(text), kind);
+}
+
+}  // namespace
 
 absl::StatusOr<StringMatch> StringMatch::Compile(Kinds kinds) {
   StringMatch match;
   if (kinds.regex) {
     const std::string& text = *kinds.regex;
     if (text.size() > kRegexText) {
-      return absl::InvalidArgumentError(absl::StrCat("the regex \"", Shortened(text, 80), "\" is longer than ", kRegexText,
-                                                     " bytes"));
+      return RegexError("regex-over-budget", absl::StrCat("the regex \"", Shortened(text, 80), "\" is longer than ",
+                                                          kRegexText, " bytes"));
     }
     RE2::Options options;
     options.set_log_errors(false);
@@ -25,7 +35,7 @@ absl::StatusOr<StringMatch> StringMatch::Compile(Kinds kinds) {
     auto regex = std::make_shared<const RE2>(re2::StringPiece(text.data(), text.size()), options);
     if (!regex->ok()) {
       const bool large = regex->error_code() == RE2::ErrorPatternTooLarge;
-      return absl::InvalidArgumentError(absl::StrCat(
+      return RegexError(large ? "regex-over-budget" : "regex-syntax", absl::StrCat(
           "the regex \"", Shortened(text, 80), "\" ",
           large ? absl::StrCat("needs more than ", kRegexMemory, " bytes when compiled: use smaller repetitions")
                 : absl::StrCat("cannot be read (", Shortened(regex->error(), 200), "); its syntax is that of RE2")));

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/routing/rule_place.h"
 #include "fairlead/url/redact.h"
 
 namespace fairlead {
@@ -62,12 +63,19 @@ class RuleText {
 
   std::string_view view() const { return erased() ? std::string_view(second_.text()) : given_; }
   Prefixes prefixes() const { return prefixes_; }
-  // `part` must be a piece of view().
+  // Where `part`, a piece of view(), stands in the text as given.
+  std::size_t OffsetOf(std::string_view part) const {
+    const auto offset = static_cast<std::size_t>(part.data() - view().data());
+    return erased() ? first_.Original(second_.Original(offset)) : offset;
+  }
   absl::Status Error(std::string_view part, std::string_view what) const {
-    auto offset = static_cast<std::size_t>(part.data() - view().data());
-    if (erased()) offset = first_.Original(second_.Original(offset));
-    return absl::InvalidArgumentError(
-        absl::StrCat("condition rule \"", Redacted(given_), "\": at byte ", offset, ": ", ToAbsl(what)));
+    const std::size_t offset = OffsetOf(part);
+    RulePlace place;
+    place.byte = offset;
+    place.code = "condition-syntax";
+    return WithPlace(absl::InvalidArgumentError(absl::StrCat("condition rule \"", Redacted(given_), "\": at byte ",
+                                                             offset, ": ", ToAbsl(what))),
+                     place);
   }
 
  private:
@@ -81,7 +89,8 @@ class RuleText {
 // Splits a side into (separators, word) pairs and builds the keys from them.
 class SideParser {
  public:
-  explicit SideParser(const RuleText& rule) : rule_(rule) {}
+  SideParser(const RuleText& rule, RuleSide side, std::vector<ConditionWord>* words)
+      : rule_(rule), side_(side), words_(words) {}
 
   absl::StatusOr<Conditions> Parse(std::string_view side) {
     std::size_t at = 0;
@@ -118,10 +127,10 @@ class SideParser {
       }
       values_of_ = key_;
       values_are_matches_ = separators == "=";
-      Values().emplace_back(word);
+      AddValue(word);
     } else if (separators == ",") {
       if (values_of_ == kNone) return rule_.Error(separators, "expected '=' or '!=' and a value before ','");
-      Values().emplace_back(word);
+      AddValue(word);
     } else {
       return rule_.Error(separators, absl::StrCat("expected one of '&', '=', '!=', ',' but found '",
                                                   ToAbsl(separators.substr(0, 16)), "'"));
@@ -131,6 +140,7 @@ class SideParser {
 
   // The values stay where they are: in `a=1&b,c` the `c` is one more value of a.
   void Begin(std::string_view key, bool replace) {
+    const std::string_view written = key;
     if (rule_.prefixes() == Prefixes::kTakenOff) {
       for (const std::string_view prefix : kPrefixes) {
         if (key.starts_with(prefix) && key.size() > prefix.size()) {
@@ -140,6 +150,10 @@ class SideParser {
       }
     }
     const auto known = latest_.find(key);
+    if (words_ != nullptr) {
+      words_->push_back({side_, ConditionWord::Role::kKey, rule_.OffsetOf(written), std::string(written), std::string(key),
+                         replace && known != latest_.end(), false});
+    }
     if (known != latest_.end() && !replace) {
       key_ = known->second;
       return;
@@ -153,12 +167,17 @@ class SideParser {
     }
   }
 
-  std::vector<std::string>& Values() {
+  void AddValue(std::string_view word) {
     KeyPatterns& key = keys_[values_of_];
-    return values_are_matches_ ? key.matches : key.mismatches;
+    (values_are_matches_ ? key.matches : key.mismatches).emplace_back(word);
+    if (words_ == nullptr) return;
+    words_->push_back({side_, values_are_matches_ ? ConditionWord::Role::kMatch : ConditionWord::Role::kMismatch,
+                       rule_.OffsetOf(word), std::string(word), key.key, false, values_of_ != key_});
   }
 
   const RuleText& rule_;
+  const RuleSide side_;
+  std::vector<ConditionWord>* const words_;
   Conditions keys_;                                         // replaced ones included
   std::map<std::string, std::size_t, std::less<>> latest_;  // key to its place in keys_
   std::size_t key_ = kNone;
@@ -193,15 +212,19 @@ bool IsJavaBlank(std::string_view text) {
   return true;
 }
 
-absl::StatusOr<Conditions> ParseConditions(std::string_view side) {
+absl::StatusOr<Conditions> ParseConditions(std::string_view side, std::vector<ConditionWord>* words, RuleSide which) {
   const RuleText rule(side, Prefixes::kKept);
-  return SideParser(rule).Parse(rule.view());
+  return SideParser(rule, which, words).Parse(rule.view());
 }
 
-absl::StatusOr<ConditionRule> ParseConditionRule(std::string_view text, Compat compat) {
+absl::StatusOr<ConditionRule> ParseConditionRule(std::string_view text, Compat compat, std::vector<ConditionWord>* words) {
   if (JavaTrim(text).empty()) {
-    return absl::InvalidArgumentError(
-        "condition rule is blank: expected \"when => then\", for example \"method=get* => region=hangzhou\"");
+    RulePlace place;
+    place.byte = 0;
+    place.code = "condition-syntax";
+    return WithPlace(absl::InvalidArgumentError("condition rule is blank: expected \"when => then\", for example "
+                                                "\"method=get* => region=hangzhou\""),
+                     place);
   }
   const RuleText rule(text, OfRule(compat));
   const std::string_view all = rule.view();
@@ -211,10 +234,10 @@ absl::StatusOr<ConditionRule> ParseConditionRule(std::string_view text, Compat c
 
   ConditionRule result{std::string(text), {}, std::nullopt, compat};
   if (!IsJavaBlank(when) && when != "true") {
-    FAIRLEAD_ASSIGN_OR_RETURN(result.when, SideParser(rule).Parse(when));
+    FAIRLEAD_ASSIGN_OR_RETURN(result.when, SideParser(rule, RuleSide::kWhen, words).Parse(when));
   }
   if (!IsJavaBlank(then) && then != "false") {
-    FAIRLEAD_ASSIGN_OR_RETURN(result.then, SideParser(rule).Parse(then));
+    FAIRLEAD_ASSIGN_OR_RETURN(result.then, SideParser(rule, RuleSide::kThen, words).Parse(then));
   }
   return result;
 }

@@ -2,6 +2,7 @@
 #define FAIRLEAD_ROUTING_CONDITION_VALUE_PATTERN_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,18 @@ class ValuePattern {
   // Compares with `text()` alone.
   bool is_equality() const { return kind_ == Kind::kEqual; }
   const std::string& text() const { return text_; }
+  // What a range that could be understood compares with, both ends included.
+  struct Bounds {
+    std::int32_t low, high;
+  };
+  std::optional<Bounds> range() const {
+    return kind_ == Kind::kRange ? std::optional<Bounds>({low_, high_}) : std::nullopt;
+  }
+  // The answer to every text, when it is always the same: `*`, and a range that could not be understood.
+  std::optional<bool> constant() const {
+    if (kind_ == Kind::kAny) return true;
+    return kind_ == Kind::kConstant ? std::optional<bool>(otherwise_) : std::nullopt;
+  }
 
   bool operator==(const ValuePattern&) const = default;
 

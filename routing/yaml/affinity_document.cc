@@ -27,10 +27,11 @@ absl::StatusOr<AffinityDocument> ParseAffinityDocument(std::string_view yaml) {
     of_aware.RemarkUnknown(&document.remarks);
   }
   if (document.key.empty()) {
-    document.remarks.push_back({mark, "there is no affinityAware with a key, so it has no effect"});
+    document.remarks.push_back({mark, "there is no affinityAware with a key, so it has no effect", "no-affinity"});
   } else if (document.ratio < 0 || document.ratio > 100) {
     document.remarks.push_back({mark, absl::StrCat("a ratio of ", document.ratio,
-                                                   " is not from 0 to 100, so it has no effect")});
+                                                   " is not from 0 to 100, so it has no effect"),
+                                "ratio-out-of-range"});
   }
   fields.RemarkUnknown(&document.remarks);
   return document;

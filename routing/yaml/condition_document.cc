@@ -15,22 +15,6 @@ namespace {
 
 constexpr std::int32_t kDefaultWeight = 100;
 
-ConditionDocument::Form FormOf(const std::optional<std::string>& version) {
-  using Form = ConditionDocument::Form;
-  if (!version.has_value()) return Form::kTexts;
-  const std::string lower = absl::AsciiStrToLower(*version);
-  if (absl::StartsWith(lower, "v3.1")) return Form::kDestinations;
-  return lower > "v3.1" ? Form::kTooNew : Form::kTexts;
-}
-
-std::string At(const YamlValue& value, std::string_view what) {
-  return absl::StrCat(ToAbsl(what), ", ", value.mark().ToString());
-}
-
-absl::Status Within(const YamlValue& value, std::string_view what, const absl::Status& error) {
-  return absl::Status(error.code(), absl::StrCat(At(value, what), ": ", error.message()));
-}
-
 absl::Status ReadTexts(const YamlValue& list, Compat compat, ConditionDocument* document) {
   for (std::size_t i = 0; i < list.items().size(); ++i) {
     const YamlValue& item = list.items()[i];
@@ -40,7 +24,7 @@ absl::Status ReadTexts(const YamlValue& list, Compat compat, ConditionDocument* 
       continue;
     }
     absl::StatusOr<ConditionRule> rule = ParseConditionRule(document->texts.back(), compat);
-    if (!rule.ok()) return Within(item, absl::StrCat("conditions[", i, "]"), rule.status());
+    if (!rule.ok()) return YamlError(item, absl::StrCat("conditions[", i, "]"), rule.status());
     document->rules.push_back(*std::move(rule));
   }
   return absl::OkStatus();
@@ -58,11 +42,12 @@ absl::Status ReadDestination(const YamlValue& item, const std::string& what, Des
   DestinationsRule::Destination destination;
   const std::string text = fields.AnyText("match").value_or("");
   absl::StatusOr<Conditions> match = ReadSide(text, "false");
-  if (!match.ok()) return Within(item, what, match.status());
+  if (!match.ok()) return YamlError(item, what, match.status());
   destination.match = *std::move(match);
   FAIRLEAD_ASSIGN_OR_RETURN(const std::int32_t weight, fields.Int("weight", kDefaultWeight));
   if (weight <= 0) {
-    remarks->push_back({item.mark(), absl::StrCat(what, ": a weight of ", weight, " counts as ", kDefaultWeight)});
+    remarks->push_back({item.mark(), absl::StrCat(what, ": a weight of ", weight, " counts as ", kDefaultWeight),
+                        "weight-as-default"});
   }
   destination.weight = static_cast<std::uint32_t>(weight > 0 ? weight : kDefaultWeight);
   rule->to.push_back(std::move(destination));
@@ -81,7 +66,7 @@ absl::Status ReadDestinations(const YamlValue& list, Compat compat, ConditionDoc
       FAIRLEAD_ASSIGN_OR_RETURN(YamlFields of_from, YamlFields::Of(*from, what + ".from"));
       rule.from_text = of_from.AnyText("match").value_or("");
       absl::StatusOr<Conditions> side = ReadSide(rule.from_text, "true");
-      if (!side.ok()) return Within(*from, what + ".from", side.status());
+      if (!side.ok()) return YamlError(*from, what + ".from", side.status());
       rule.from = *std::move(side);
       of_from.RemarkUnknown(&document->remarks);
     }
@@ -91,7 +76,8 @@ absl::Status ReadDestinations(const YamlValue& list, Compat compat, ConditionDoc
                                                &document->remarks));
     }
     if (rule.to.empty()) {
-      document->remarks.push_back({item.mark(), what + " has no destination: calls that it is about reach nobody"});
+      document->remarks.push_back({item.mark(), what + " has no destination: calls that it is about reach nobody",
+                                    "no-destination"});
     }
     fields.RemarkUnknown(&document->remarks);
     document->destinations.push_back(std::move(rule));
@@ -101,18 +87,26 @@ absl::Status ReadDestinations(const YamlValue& list, Compat compat, ConditionDoc
 
 }  // namespace
 
+ConditionDocument::Form ConditionDocument::FormOf(const std::optional<std::string>& version) {
+  if (!version.has_value()) return Form::kTexts;
+  const std::string lower = absl::AsciiStrToLower(*version);
+  if (absl::StartsWith(lower, "v3.1")) return Form::kDestinations;
+  return lower > "v3.1" ? Form::kTooNew : Form::kTexts;
+}
+
 absl::StatusOr<ConditionDocument> ParseConditionDocument(std::string_view yaml, Compat compat) {
   FAIRLEAD_ASSIGN_OR_RETURN(const YamlDocument parsed, ParseYamlDocument(yaml));
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(parsed.root, "the document"));
   ConditionDocument document;
   document.remarks = parsed.remarks;
   FAIRLEAD_ASSIGN_OR_RETURN(document.head, ReadRuleHead(fields));
-  document.form = FormOf(document.head.version);
+  document.form = ConditionDocument::FormOf(document.head.version);
   const YamlValue* conditions = fields.Value("conditions");
   if (document.form == ConditionDocument::Form::kTooNew) {
     document.remarks.push_back({parsed.root.mark(), absl::StrCat("configVersion ", Shortened(*document.head.version, 40),
                                                                  " is newer than v3.1; its rules are not understood "
-                                                                 "and have no effect")});
+                                                                 "and have no effect"),
+                                "too-new"});
     return document;
   }
   document.has_conditions = conditions != nullptr && conditions->kind() == YamlValue::Kind::kList;
@@ -122,7 +116,7 @@ absl::StatusOr<ConditionDocument> ParseConditionDocument(std::string_view yaml, 
                                  : ReadDestinations(*conditions, compat, &document));
   }
   if (document.rules.empty() && document.destinations.empty()) {
-    document.remarks.push_back({parsed.root.mark(), "there are no conditions, so it has no effect"});
+    document.remarks.push_back({parsed.root.mark(), "there are no conditions, so it has no effect", "no-conditions"});
   }
   fields.RemarkUnknown(&document.remarks);
   return document;

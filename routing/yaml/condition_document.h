@@ -2,6 +2,7 @@
 #define FAIRLEAD_ROUTING_YAML_CONDITION_DOCUMENT_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,9 @@ namespace fairlead {
 // above it in the order of texts, one that is not understood and has no rules. A plain value.
 struct ConditionDocument {
   enum class Form : std::uint8_t { kTexts, kDestinations, kTooNew };
+
+  // What a document of that `configVersion` is.
+  static Form FormOf(const std::optional<std::string>& version);
 
   RuleHead head;
   Form form = Form::kTexts;

@@ -47,7 +47,9 @@ class Reader {
 
   bool of_application() const { return document_->scope == "application"; }
   bool reads_match() const { return document_->version.has_value() && document_->version->starts_with("v3.0"); }
-  void Remark(const YamlValue& at, std::string text) { document_->remarks.push_back({at.mark(), std::move(text)}); }
+  void Remark(const YamlValue& at, std::string_view code, std::string text) {
+    document_->remarks.push_back({at.mark(), std::move(text), code});
+  }
 
   Compat compat_;
   ConfiguratorDocument* document_;
@@ -58,13 +60,9 @@ bool IsNeverSet(std::string_view name) {
   return has(kConfiguratorControls) || has(kNotFromDocuments);
 }
 
-absl::Status Wrong(const YamlValue& at, std::string_view what, std::string_view text) {
-  return absl::InvalidArgumentError(absl::StrCat(ToAbsl(what), ", ", at.mark().ToString(), ": ", ToAbsl(text)));
-}
-
 absl::StatusOr<UrlParts> UrlAt(const YamlValue& at, std::string_view what, const std::string& text) {
   absl::StatusOr<UrlParts> url = UrlParts::Parse(text);
-  if (!url.ok()) return Wrong(at, what, FromAbsl(url.status().message()));
+  if (!url.ok()) return YamlError(at, what, FromAbsl(url.status().message()));
   return url;
 }
 
@@ -74,10 +72,11 @@ absl::Status Reader::ReadUrls(const YamlValue& list) {
     const YamlValue& item = list.items()[i];
     const std::string what = absl::StrCat("url[", i, "]");
     if (item.text() == nullptr) {
-      return Wrong(item, what, absl::StrCat("expected the text of an override url, found ", item.Description()));
+      return YamlError(item, what, absl::StrCat("expected the text of an override url, found ", item.Description()));
     }
     FAIRLEAD_ASSIGN_OR_RETURN(UrlParts url, UrlAt(item, what, *item.text()));
     document_->rules.push_back({std::move(url), nullptr});
+    document_->marks.push_back(item.mark());
   }
   return absl::OkStatus();
 }
@@ -89,7 +88,7 @@ absl::Status Reader::ReadMap(const YamlValue& root) {
   FAIRLEAD_ASSIGN_OR_RETURN(document_->key, fields.Text("key"));
   document_->enabled = fields.Flag("enabled", true);
   const YamlValue* configs = fields.Value("configs");
-  if (configs == nullptr) return Wrong(root, "the document", "`configs` is missing; write `configs: []` for no rule");
+  if (configs == nullptr) return YamlError(root, "the document", "`configs` is missing; write `configs: []` for no rule");
   if (configs->kind() != YamlValue::Kind::kList) {
     return fields.Error(*configs, absl::StrCat("configs: expected a list, found ", configs->Description()));
   }
@@ -118,7 +117,7 @@ absl::Status Reader::ReadItem(const YamlValue& value, const std::string& what) {
                                 ReadConfiguratorMatch(*match, what + ".match", compat_, &document_->remarks));
       item.match = std::make_shared<const ConfiguratorMatch>(std::move(read));
     } else {
-      Remark(*match, what + ": `match` counts only with `configVersion: v3.0`; here the item is for all it names");
+      Remark(*match, "match-ignored", what + ": `match` counts only with `configVersion: v3.0`; here the item is for all it names");
     }
   }
   fields.RemarkUnknown(&document_->remarks);
@@ -130,7 +129,7 @@ Texts Reader::ReadList(YamlFields& fields, std::string_view name, const std::str
   const YamlValue* value = fields.Value(name);
   if (value == nullptr) return {};
   if (value->kind() != YamlValue::Kind::kList) {
-    Remark(*value, absl::StrCat(what, ": ", ToAbsl(name), ": expected a list, found ", value->Description(),
+    Remark(*value, "not-a-list", absl::StrCat(what, ": ", ToAbsl(name), ": expected a list, found ", value->Description(),
                                 "; it is as if it were not there, so the item is for all"));
     return {};
   }
@@ -142,25 +141,25 @@ Texts Reader::ReadList(YamlFields& fields, std::string_view name, const std::str
 absl::Status Reader::ReadParameters(YamlFields& fields, const YamlValue& item, const std::string& what, Item* read) {
   const YamlValue* parameters = fields.Value("parameters");
   if (parameters == nullptr || parameters->kind() != YamlValue::Kind::kMap || parameters->entries().empty()) {
-    return Wrong(parameters == nullptr ? item : *parameters, what,
+    return YamlError(parameters == nullptr ? item : *parameters, what,
                  absl::StrCat("parameters: expected a map of at least one parameter to set, found ",
                               parameters == nullptr ? "none" : parameters->Description()));
   }
   for (const auto& [name, value] : parameters->entries()) {
     if (name.text() == nullptr) {
-      return Wrong(name, what, absl::StrCat("parameters: expected a parameter's name, found ", name.Description(),
+      return YamlError(name, what, absl::StrCat("parameters: expected a parameter's name, found ", name.Description(),
                                             "; put it in quotes"));
     }
     if (value.is_null()) {
-      return Wrong(value.mark().line > 0 ? value : name, what,
+      return YamlError(value.mark().line > 0 ? value : name, what,
                    absl::StrCat("parameters: ", Shortened(*name.text(), 80), " has no value; write \"\" for an empty one"));
     }
     if (IsNeverSet(*name.text())) {
-      Remark(name, absl::StrCat(what, ".parameters: ", Shortened(*name.text(), 80), " is never set by a document"));
+      Remark(name, "never-set", absl::StrCat(what, ".parameters: ", Shortened(*name.text(), 80), " is never set by a document"));
     }
     read->parameters.emplace_back(*name.text(), value.JavaText());
     if (read->parameters.back().second.find_first_of("&;") != std::string::npos) {
-      Remark(value, absl::StrCat(what, ".parameters: the value of ", Shortened(*name.text(), 80),
+      Remark(value, "value-cut", absl::StrCat(what, ".parameters: the value of ", Shortened(*name.text(), 80),
                                  " ends at the first & or ;, what follows is taken for another parameter, as in Dubbo"));
     }
   }
@@ -170,23 +169,23 @@ absl::Status Reader::ReadParameters(YamlFields& fields, const YamlValue& item, c
 void Reader::RemarkEffect(const YamlValue& at, const std::string& what, const Item& item) {
   const bool general = !item.type.has_value() || *item.type == "general";
   if (general && item.enabled.has_value()) {
-    Remark(at, what + ": `enabled` of an item counts only with a `type` other than general; the document's counts");
+    Remark(at, "item-enabled", what + ": `enabled` of an item counts only with a `type` other than general; the document's counts");
   } else if (!general && !item.enabled.has_value()) {
-    Remark(at, what + ": with a `type` other than general only the item's own `enabled: true` enables it, so it is not");
+    Remark(at, "item-enabled", what + ": with a `type` other than general only the item's own `enabled: true` enables it, so it is not");
   }
   if (!item.side.has_value() || (*item.side != kProvider && *item.side != "consumer")) {
-    Remark(at, what + ": `side` is neither consumer nor provider, so the item is for nobody");
+    Remark(at, "no-side", what + ": `side` is neither consumer nor provider, so the item is for nobody");
   }
   if (of_application() && !item.applications.empty()) {
-    Remark(at, what + ": `applications` changes nothing with `scope: application`; `key` is the application");
+    Remark(at, "scope-field", what + ": `applications` changes nothing with `scope: application`; `key` is the application");
   } else if (!of_application() && !item.services.empty()) {
-    Remark(at, what + ": `services` changes nothing with `scope: service`; `key` is the service");
+    Remark(at, "scope-field", what + ": `services` changes nothing with `scope: service`; `key` is the service");
   }
 }
 
 // group/interface:version as path and parameters of a url.
 absl::StatusOr<std::string> PathAndQuery(const YamlValue& at, std::string_view what, std::string_view service) {
-  if (service.empty()) return Wrong(at, what, "no service to change; the document needs a `key`: group/interface:version");
+  if (service.empty()) return YamlError(at, what, "no service to change; the document needs a `key`: group/interface:version");
   std::string query;
   if (const std::size_t slash = service.find('/'); slash != std::string_view::npos && slash > 0) {
     absl::StrAppend(&query, "group=", ToAbsl(service.substr(0, slash)), "&");
@@ -216,6 +215,7 @@ absl::Status Reader::Add(const YamlValue& at, const std::string& what, const Ite
   const auto add = [&](const std::string& text) -> absl::Status {
     FAIRLEAD_ASSIGN_OR_RETURN(UrlParts url, UrlAt(at, what, text));
     document_->rules.push_back({std::move(url), item.match});
+    document_->marks.push_back(at.mark());
     return absl::OkStatus();
   };
   for (const std::string& address : item.addresses) {

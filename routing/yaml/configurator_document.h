@@ -25,6 +25,7 @@ struct ConfiguratorDocument {
   // document's order. Not yet in order of application, and with what documents may not set: both is the business of
   // who applies them (Configurators::FromRules).
   std::vector<ConfiguratorRule> rules;
+  std::vector<YamlMark> marks;      // of each rule, where its item is
   std::vector<YamlRemark> remarks;  // what does not do what its author may think
 
   // Takes back whatever an earlier document has set.

@@ -24,11 +24,11 @@ absl::StatusOr<AddressMatch> ReadAddress(const YamlValue& value, const std::stri
   const AddressMatch match(std::move(kinds), compat);
   const bool alone = !match.kinds().wildcard.has_value() && !match.kinds().exact.has_value();
   if (alone && !match.kinds().cird.has_value()) {
-    remarks->push_back({value.mark(), what + " has none of cird, wildcard and exact, so nothing matches it"});
+    remarks->push_back({value.mark(), what + " has none of cird, wildcard and exact, so nothing matches it", "no-kind"});
   } else if (with_port && match.kinds().cird.has_value() && match.kinds().cird->find_first_of("/*-") != std::string::npos) {
-    remarks->push_back({value.mark(), what + ": `cird` is for hosts and never fits a host:port; use `wildcard`"});
+    remarks->push_back({value.mark(), what + ": `cird` is for hosts and never fits a host:port; use `wildcard`", "address-never"});
   } else if (!match.status().ok()) {
-    remarks->push_back({value.mark(), absl::StrCat(what, ": cird: ", match.status().message())});
+    remarks->push_back({value.mark(), absl::StrCat(what, ": cird: ", match.status().message()), "address-never"});
   }
   return match;
 }
@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<StringMatch>> ReadOneOf(const YamlValue& value, const
                               ReadStringMatch(list->items()[i], absl::StrCat(what, ".oneof[", i, "]"), remarks));
     matches.push_back(std::move(match));
   }
-  if (matches.empty()) remarks->push_back({value.mark(), what + " has nothing in `oneof`, so nothing matches it"});
+  if (matches.empty()) remarks->push_back({value.mark(), what + " has nothing in `oneof`, so nothing matches it", "no-kind"});
   return matches;
 }
 

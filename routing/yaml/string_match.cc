@@ -24,17 +24,18 @@ absl::StatusOr<StringMatch> ReadStringMatch(const YamlValue& value, const std::s
     if (first == nullptr) {
       first = name;
     } else {
-      remarks->push_back({fields.Value(name)->mark(), absl::StrCat(what, ": ", name, " is beside ", first, ", which decides")});
+      remarks->push_back({fields.Value(name)->mark(), absl::StrCat(what, ": ", name, " is beside ", first, ", which decides"), "second-kind"});
     }
   }
-  if (first == nullptr) remarks->push_back({value.mark(), what + " has no kind of match, so nothing matches it"});
+  if (first == nullptr) remarks->push_back({value.mark(), what + " has no kind of match, so nothing matches it", "no-kind"});
   if (kinds.wildcard && *kinds.wildcard != "*" && kinds.wildcard->find('*') != std::string::npos) {
     remarks->push_back({value.mark(), absl::StrCat(what, ": the wildcard \"", Shortened(*kinds.wildcard, 80),
-                                                   "\" is compared as it is; only \"*\" alone stands for any text")});
+                                                   "\" is compared as it is; only \"*\" alone stands for any text"),
+                        "wildcard-literal"});
   }
   const YamlValue* regex = fields.Value("regex");
   absl::StatusOr<StringMatch> match = StringMatch::Compile(std::move(kinds));
-  if (!match.ok()) return fields.Error(regex != nullptr ? *regex : value, FromAbsl(match.status().message()));
+  if (!match.ok()) return fields.Error(regex != nullptr ? *regex : value, match.status());
   fields.RemarkUnknown(remarks);
   return match;
 }

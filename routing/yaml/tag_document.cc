@@ -20,14 +20,16 @@ void ReadAddresses(const YamlValue& list, const std::string& what, Compat compat
                    std::vector<YamlRemark>* remarks) {
   if (list.kind() != YamlValue::Kind::kList) {
     remarks->push_back({list.mark(), absl::StrCat(what, ": addresses: expected a list, found ", list.Description(),
-                                                  "; it has no effect")});
+                                                  "; it has no effect"),
+                        "not-a-list"});
     return;
   }
   for (const YamlValue& item : list.items()) {
     const std::string text = item.JavaText();
     const AddressPattern pattern(text, compat);
     if (!pattern.status().ok()) {
-      remarks->push_back({item.mark(), absl::StrCat(what, " can have no provider by ", pattern.status().message())});
+      remarks->push_back({item.mark(), absl::StrCat(what, " can have no provider by ", pattern.status().message()),
+                          "address-never"});
     }
     addresses->Add(text, compat);
   }
@@ -42,11 +44,11 @@ absl::Status ReadMatch(const YamlValue& list, const std::string& what, std::vect
     ParameterMatch one;
     FAIRLEAD_ASSIGN_OR_RETURN(const std::optional<std::string> key, fields.Text("key"));
     one.key = key.value_or("");
-    if (one.key.empty()) remarks->push_back({item.mark(), which + " has no key"});
+    if (one.key.empty()) remarks->push_back({item.mark(), which + " has no key", "no-key"});
     if (const YamlValue* value = fields.Value("value")) {
       FAIRLEAD_ASSIGN_OR_RETURN(one.value, ReadStringMatch(*value, which + ".value", remarks));
     } else {
-      remarks->push_back({item.mark(), which + " has no value, so no provider fits it"});
+      remarks->push_back({item.mark(), which + " has no value, so no provider fits it", "no-kind"});
     }
     fields.RemarkUnknown(remarks);
     match->push_back(std::move(one));
@@ -58,7 +60,7 @@ absl::Status ReadTag(const YamlValue& item, const std::string& what, Compat comp
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(item, what));
   TagRule::Tag tag;
   FAIRLEAD_ASSIGN_OR_RETURN(tag.name, fields.Text("name"));
-  if (!tag.name) document->remarks.push_back({item.mark(), what + " has no name, so no call can ask for it"});
+  if (!tag.name) document->remarks.push_back({item.mark(), what + " has no name, so no call can ask for it", "tag-without-name"});
   if (const YamlValue* addresses = fields.Value("addresses")) {
     ReadAddresses(*addresses, what, compat, &tag.addresses, &document->remarks);
   }
@@ -69,10 +71,11 @@ absl::Status ReadTag(const YamlValue& item, const std::string& what, Compat comp
     if (match != nullptr) {
       document->remarks.push_back(
           {match->mark(), absl::StrCat(what, ": match has no effect ",
-                                       understood ? "beside addresses" : "unless configVersion begins with v3.0")});
+                                       understood ? "beside addresses" : "unless configVersion begins with v3.0"),
+           "match-ignored"});
     }
     if (tag.addresses.empty()) {
-      document->remarks.push_back({item.mark(), what + " has no addresses, so it has no effect"});
+      document->remarks.push_back({item.mark(), what + " has no addresses, so it has no effect", "tag-without-providers"});
       return absl::OkStatus();
     }
   } else if (match == nullptr) {
@@ -80,7 +83,7 @@ absl::Status ReadTag(const YamlValue& item, const std::string& what, Compat comp
   } else {
     FAIRLEAD_RETURN_IF_ERROR(ReadMatch(*match, what, &tag.match, &document->remarks));
     if (tag.match.empty()) {
-      document->remarks.push_back({match->mark(), what + ": an empty match fits every provider"});
+      document->remarks.push_back({match->mark(), what + ": an empty match fits every provider", "match-all"});
     }
   }
   document->rule.tags.push_back(std::move(tag));
@@ -104,7 +107,7 @@ absl::StatusOr<TagDocument> ParseTagDocument(std::string_view yaml, Compat compa
       FAIRLEAD_RETURN_IF_ERROR(ReadTag(tags->items()[i], absl::StrCat("tags[", i, "]"), compat, &document));
     }
   } else if (!document.has_tags) {
-    document.remarks.push_back({parsed.root.mark(), "there are no tags, so it has no effect"});
+    document.remarks.push_back({parsed.root.mark(), "there are no tags, so it has no effect", "no-tags"});
   }
   fields.RemarkUnknown(&document.remarks);
   return document;

@@ -4,15 +4,27 @@
 #include "absl/strings/str_cat.h"
 
 #include "fairlead/base/strings.h"
+#include "fairlead/routing/rule_place.h"
 #include "fairlead/url/redact.h"
 
 namespace fairlead {
 
+absl::Status YamlError(const YamlValue& at, std::string_view what, const absl::Status& error) {
+  // A value that nobody wrote has no mark.
+  const YamlMark mark = at.mark();
+  const std::string where = mark.line > 0 ? absl::StrCat(ToAbsl(what), ", ", mark.ToString()) : std::string(what);
+  return WithPlace(Reworded(error, absl::StrCat(where, ": ", error.message())), {mark.line, mark.column, std::nullopt, ""});
+}
+
+absl::Status YamlError(const YamlValue& at, std::string_view what, std::string_view text) {
+  RulePlace kind;
+  kind.code = "unreadable";
+  return YamlError(at, what, WithPlace(absl::InvalidArgumentError(ToAbsl(text)), kind));
+}
+
 absl::StatusOr<YamlFields> YamlFields::Of(const YamlValue& value, std::string what) {
   if (value.kind() == YamlValue::Kind::kMap) return YamlFields(value, std::move(what));
-  return absl::InvalidArgumentError(absl::StrCat(what, value.mark().line > 0 ? ", " : "",
-                                                 value.mark().line > 0 ? value.mark().ToString() : "",
-                                                 ": expected a map, found ", value.Description()));
+  return YamlError(value, what, absl::StrCat("expected a map, found ", value.Description()));
 }
 
 const YamlValue* YamlFields::Value(std::string_view name) {
@@ -68,15 +80,18 @@ std::optional<std::string> YamlFields::AnyText(std::string_view name) {
 }
 
 absl::Status YamlFields::Error(const YamlValue& at, std::string_view text) const {
-  return absl::InvalidArgumentError(absl::StrCat(what_, ", ", at.mark().ToString(), ": ", ToAbsl(text)));
+  return YamlError(at, what_, text);
 }
+
+absl::Status YamlFields::Error(const YamlValue& at, const absl::Status& error) const { return YamlError(at, what_, error); }
 
 void YamlFields::RemarkUnknown(std::vector<YamlRemark>* remarks) const {
   for (std::size_t i = 0; i < asked_.size(); ++i) {
     if (asked_[i]) continue;
     const YamlValue& key = map_->entries()[i].first;
     remarks->push_back({key.mark(), absl::StrCat("the field ", Shortened(Redacted(key.JavaText()), 80), " of ", what_,
-                                                 " is unknown and changes nothing")});
+                                                 " is unknown and changes nothing"),
+                        "unknown-field"});
   }
 }
 

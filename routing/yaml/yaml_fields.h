@@ -15,6 +15,11 @@
 
 namespace fairlead {
 
+// kInvalidArgument with a place: "conditions[1], line 3, column 7: " and `text`.
+absl::Status YamlError(const YamlValue& at, std::string_view what, std::string_view text);
+// An error of a value's own text, with where that stands; what the error says of the place within the text stays.
+absl::Status YamlError(const YamlValue& at, std::string_view what, const absl::Status& error);
+
 // Reads the fields of one map of a rule document as Dubbo reads them, and knows afterwards which nobody asked for.
 // The map must outlive it.
 class YamlFields {
@@ -39,6 +44,8 @@ class YamlFields {
 
   // "the document, line 3, column 7: enabled: ..."
   absl::Status Error(const YamlValue& at, std::string_view text) const;
+  // The same of an error that a part of the field gave, with its kind.
+  absl::Status Error(const YamlValue& at, const absl::Status& error) const;
   // A remark for each field that none of the above was asked for.
   void RemarkUnknown(std::vector<YamlRemark>* remarks) const;
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "fairlead/base/strings.h"
+#include "fairlead/routing/rule_place.h"
 
 namespace fairlead {
 namespace {
@@ -25,6 +26,7 @@ YamlMark MarkOf(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1
 struct Refusal {
   YamlMark mark;
   std::string text;
+  bool limit = false;
 };
 
 // Makes values of the parser's events, and stops it where a limit is reached, before the values are there.
@@ -117,7 +119,7 @@ class Builder final : public YAML::EventHandler {
     }
   }
   Refusal TooDeep(YamlMark mark) const {
-    return {mark, absl::StrCat("more than ", limits_.depth, " lists and maps in each other")};
+    return {mark, absl::StrCat("more than ", limits_.depth, " lists and maps in each other"), true};
   }
   static Refusal UnknownTag(const std::string& tag, YamlMark mark) {
     return {mark, absl::StrCat("the tag \"", Shortened(tag, 80), "\" does not fit; leave it out")};
@@ -125,7 +127,8 @@ class Builder final : public YAML::EventHandler {
 
   void Count(std::size_t values, YamlMark mark) {
     if (values > limits_.values - counted_) {
-      throw Refusal{mark, absl::StrCat("more than ", limits_.values, " values, aliases counted as what they stand for")};
+      throw Refusal{mark, absl::StrCat("more than ", limits_.values, " values, aliases counted as what they stand for"),
+                    true};
     }
     counted_ += values;
   }
@@ -161,7 +164,8 @@ class Builder final : public YAML::EventHandler {
 
   void AddEntry(Container& into, YamlValue key, YamlValue value) {
     if (std::exchange(into.merges, false)) {
-      remarks_.push_back({key.mark(), "merge keys (<<) are not supported; what it would bring is left out"});
+      remarks_.push_back({key.mark(), "merge keys (<<) are not supported; what it would bring is left out",
+                          "merge-key"});
       return;
     }
     const std::string name = absl::StrCat(static_cast<int>(key.kind()), ":", key.JavaText());
@@ -171,7 +175,8 @@ class Builder final : public YAML::EventHandler {
       return;
     }
     remarks_.push_back({key.mark(), absl::StrCat("the key ", Shortened(key.JavaText(), 80), " stands here again, after ",
-                                                 into.entries[at->second].first.mark().ToString(), "; this one counts")});
+                                                 into.entries[at->second].first.mark().ToString(), "; this one counts"),
+                        "duplicate-key"});
     into.entries[at->second].second = std::move(value);
   }
 
@@ -183,16 +188,20 @@ class Builder final : public YAML::EventHandler {
   std::vector<YamlRemark> remarks_;
 };
 
-absl::Status Error(YamlMark mark, std::string_view text) {
-  return absl::InvalidArgumentError(absl::StrCat("YAML, ", mark.ToString(), ": ", ToAbsl(text)));
+absl::Status Error(YamlMark mark, std::string_view text, std::string code) {
+  return WithPlace(absl::InvalidArgumentError(absl::StrCat("YAML, ", mark.ToString(), ": ", ToAbsl(text))),
+                   {mark.line, mark.column, std::nullopt, std::move(code)});
+}
+
+absl::Status WithoutMark(const std::string& text, std::string code) {
+  return WithPlace(absl::InvalidArgumentError(text), {1, 1, std::nullopt, std::move(code)});
 }
 
 }  // namespace
 
 absl::StatusOr<std::vector<YamlDocument>> ParseYaml(std::string_view text, const YamlLimits& limits) {
   if (text.size() > limits.bytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("YAML of ", text.size(), " bytes; at most ", limits.bytes, " are read"));
+    return WithoutMark(absl::StrCat("YAML of ", text.size(), " bytes; at most ", limits.bytes, " are read"), "yaml-limit");
   }
   std::vector<YamlDocument> documents;
   try {
@@ -201,9 +210,9 @@ absl::StatusOr<std::vector<YamlDocument>> ParseYaml(std::string_view text, const
     Builder builder(limits);
     while (parser.HandleNextDocument(builder)) documents.push_back(builder.Take());
   } catch (const Refusal& refusal) {
-    return Error(refusal.mark, refusal.text);
+    return Error(refusal.mark, refusal.text, refusal.limit ? "yaml-limit" : "yaml-syntax");
   } catch (const YAML::Exception& error) {
-    return Error(MarkOf(error.mark), Shortened(error.msg, 200));
+    return Error(MarkOf(error.mark), Shortened(error.msg, 200), "yaml-syntax");
   }
   return documents;
 }
@@ -211,9 +220,9 @@ absl::StatusOr<std::vector<YamlDocument>> ParseYaml(std::string_view text, const
 absl::StatusOr<YamlDocument> ParseYamlDocument(std::string_view text, const YamlLimits& limits) {
   absl::StatusOr<std::vector<YamlDocument>> documents = ParseYaml(text, limits);
   if (!documents.ok()) return documents.status();
-  if (documents->empty()) return absl::InvalidArgumentError("YAML: the text has no document; expected a map");
+  if (documents->empty()) return WithoutMark("YAML: the text has no document; expected a map", "unreadable");
   if (documents->size() > 1) {
-    return Error((*documents)[1].root.mark(), "a second document begins here; expected one");
+    return Error((*documents)[1].root.mark(), "a second document begins here; expected one", "unreadable");
   }
   return std::move(documents->front());
 }

@@ -16,6 +16,7 @@ namespace fairlead {
 struct YamlRemark {
   YamlMark mark;
   std::string text;
+  std::string_view code = "remark";  // its kind, as lint names it; outlives everything
 };
 
 struct YamlDocument {
@@ -33,7 +34,7 @@ struct YamlLimits {
 
 // Reads the documents of a text, `---` between them, as Dubbo's parser (SnakeYAML) does: types of YAML 1.1; of equal keys
 // the last wins, which is remarked. Otherwise than there a merge key `<<` is left out, with a remark. None for a text of
-// nothing but blanks and comments. kInvalidArgument says where, and what was expected; nothing is kept then. Linear in
+// nothing but blanks and comments. kInvalidArgument says where (PlaceOf), and what was expected; nothing is kept then. Linear in
 // the text and in what it stands for. Thread-safe.
 absl::StatusOr<std::vector<YamlDocument>> ParseYaml(std::string_view text, const YamlLimits& limits = {});
 

@@ -1,0 +1,243 @@
+#include "fairlead/directory/dry_run.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fairlead/tests/support/fed_directory.h"
+#include "fairlead/url/percent.h"
+#include "fairlead/url/url_pool.h"
+
+namespace fairlead {
+namespace {
+
+constexpr char kConditions[] = "com.acme.Orders::.condition-router";
+
+class DryRunTest : public ::testing::Test {
+ protected:
+  DryRunTest() {
+    input_.listing.consumer = Parse("consumer://10.0.0.9/com.acme.Orders?application=shop");
+    Provider("10.0.0.1", "&region=hz&methods=find,pay");
+    Provider("10.0.0.2", "&region=sh&methods=find,pay");
+    Provider("10.0.0.3", "&region=sh&methods=find,pay");
+  }
+
+  Url Parse(const std::string& text) { return *Url::Parse(text, pool_); }
+  void Provider(const std::string& host, const std::string& more) {
+    input_.listing.providers.push_back(
+        {Parse("dubbo://" + host + ":20880/com.acme.Orders?application=orders&side=provider" + more), true});
+  }
+  static std::string Rule(const std::string& rule, const std::string& more) {
+    return "route://0.0.0.0/com.acme.Orders?category=routers&rule=" + PercentEncode(rule) + more;
+  }
+  DryRunReport Run() {
+    const absl::StatusOr<DryRunReport> report = DryRun(input_);
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report.ok() ? *report : DryRunReport();
+  }
+  static const DryRunReport::Calls* Of(const DryRunReport& report, const std::string& method, const std::string& tag = "") {
+    for (const auto& calls : report.calls) {
+      if (calls.tag != tag || !calls.label.empty()) continue;
+      for (const std::string& name : calls.methods) {
+        if (name == method) return &calls;
+      }
+    }
+    return nullptr;
+  }
+
+  UrlPool pool_;
+  DryRunInput input_;
+};
+
+using Places = std::vector<std::size_t>;
+
+TEST_F(DryRunTest, SaysWhoIsLostByMethod) {
+  input_.after.documents[kConditions] = "conditions: [\"method=pay => region=hz\"]\n";
+  const DryRunReport report = Run();
+  EXPECT_TRUE(report.changes());
+  EXPECT_FALSE(report.loses_all());
+  ASSERT_NE(Of(report, "pay"), nullptr);
+  EXPECT_EQ(Of(report, "pay")->lost, (Places{1, 2}));
+  EXPECT_EQ(Of(report, "pay")->before.candidates, 3u);
+  EXPECT_EQ(Of(report, "pay")->after.candidates, 1u);
+  ASSERT_NE(Of(report, "find"), nullptr);
+  EXPECT_FALSE(Of(report, "find")->changes());
+  EXPECT_EQ(Of(report, "(any other)"), Of(report, "find"));
+  // The other way round they are gained.
+  std::swap(input_.before, input_.after);
+  const DryRunReport back = Run();
+  EXPECT_EQ(Of(back, "pay")->gained, (Places{1, 2}));
+}
+
+// DA #177: all providers disabled.
+TEST_F(DryRunTest, FlagsThatNobodyIsLeft) {
+  input_.after.overrides = {"override://0.0.0.0/com.acme.Orders?category=configurators&disabled=true"};
+  const DryRunReport report = Run();
+  EXPECT_TRUE(report.loses_all());
+  EXPECT_EQ(report.taken_out, (Places{0, 1, 2}));
+  ASSERT_NE(Of(report, "pay"), nullptr);
+  EXPECT_EQ(Of(report, "pay")->after.fails, 1);
+  EXPECT_EQ(Of(report, "pay")->lost, (Places{0, 1, 2}));
+  EXPECT_NE(report.ToString().find("3 -> 0  !! 0 left"), std::string::npos) << report.ToString();
+  EXPECT_NE(report.ToString().find("disabled"), std::string::npos) << report.ToString();
+  std::swap(input_.before, input_.after);
+  EXPECT_EQ(Run().brought_back, (Places{0, 1, 2}));
+  EXPECT_FALSE(Run().loses_all());
+}
+
+TEST_F(DryRunTest, NamesTheRuleThatLeavesNobody) {
+  input_.after.rules = {Rule("method=pay => region=bj", "&force=true")};
+  const DryRunReport report = Run();
+  EXPECT_TRUE(report.loses_all());
+  EXPECT_NE(Of(report, "pay")->after.emptied_by.find("region=bj"), std::string::npos) << Of(report, "pay")->after.emptied_by;
+}
+
+TEST_F(DryRunTest, TriesTags) {
+  Provider("10.0.0.4", "&dubbo.tag=gray");
+  input_.after.documents["orders.tag-router"] = "force: true\ntags: [{name: blue, addresses: [10.0.0.2]}, {name: none, addresses: [10.0.0.9]}]\n";
+  const DryRunReport report = Run();
+  EXPECT_EQ(Of(report, "find")->lost, Places{1});                 // without a tag: not the tagged ones
+  EXPECT_FALSE(Of(report, "find", "gray")->changes());
+  EXPECT_EQ(Of(report, "find", "blue")->lost, (Places{0, 2}));
+  EXPECT_TRUE(Of(report, "find", "none")->loses_all());
+  EXPECT_TRUE(report.loses_all());
+}
+
+TEST_F(DryRunTest, SaysHowWeightedDestinationsDivideCalls) {
+  const auto document = [](int hz, int sh) {
+    return "configVersion: v3.1\nconditions: [{to: [{match: region=hz, weight: " + std::to_string(hz) +
+           "}, {match: region=sh, weight: " + std::to_string(sh) + "}]}]\n";
+  };
+  input_.before.documents[kConditions] = document(80, 20);
+  input_.after.documents[kConditions] = document(50, 50);
+  const DryRunReport report = Run();
+  const DryRunReport::Calls* find = Of(report, "find");
+  ASSERT_NE(find, nullptr);
+  EXPECT_TRUE(find->shares_change);
+  ASSERT_EQ(find->before.sets.size(), 2u);
+  EXPECT_DOUBLE_EQ(find->before.sets[0].first, 0.8);
+  EXPECT_DOUBLE_EQ(find->after.sets[0].first, 0.5);
+  EXPECT_EQ(find->before.candidates, 3u);
+}
+
+TEST_F(DryRunTest, SaysWhichParametersChange) {
+  input_.before.overrides = {"override://0.0.0.0/com.acme.Orders?category=configurators&timeout=100"};
+  input_.after = input_.before;
+  input_.after.overrides.push_back("override://10.0.0.2:20880/com.acme.Orders?category=configurators&weight=5");
+  input_.after.documents["shop.configurators"] =
+      "configVersion: v3.0\nscope: application\nkey: shop\nconfigs: [{side: consumer, parameters: {timeout: 200}}]\n";
+  const DryRunReport report = Run();
+  ASSERT_EQ(report.parameters.size(), 3u) << report.ToString();
+  EXPECT_TRUE(report.parameters[0].providers.empty());  // the consumer's own
+  EXPECT_EQ(report.parameters[1].name, "timeout");
+  EXPECT_EQ(report.parameters[1].before, "100");
+  EXPECT_EQ(report.parameters[1].after, "200");
+  EXPECT_EQ(report.parameters[1].providers, (Places{0, 1, 2}));
+  EXPECT_EQ(report.parameters[2].name, "weight");
+  EXPECT_EQ(report.parameters[2].before, std::nullopt);
+  EXPECT_EQ(report.parameters[2].providers, Places{1});
+  EXPECT_FALSE(report.loses_all());
+  EXPECT_TRUE(report.changes());
+}
+
+TEST_F(DryRunTest, NamesWhatCannotBeUsedAndWhatNobodyReads) {
+  input_.after.documents[kConditions] = "conditions: [\"a==1 => b=2\"]\n";
+  input_.after.documents["other.tag-router"] = "tags: []\n";
+  input_.after.rules = {"no url", Rule("attachments[user]=vip => region=hz", "")};
+  const DryRunReport report = Run();
+  const std::string text = report.ToString();
+  EXPECT_NE(text.find("conditions[0]"), std::string::npos) << text;
+  EXPECT_NE(text.find("no url"), std::string::npos) << text;
+  EXPECT_EQ(report.unread, std::vector<std::string>{"other.tag-router"});
+  EXPECT_EQ(report.not_tried.size(), 1u) << text;
+  EXPECT_FALSE(report.changes());
+  input_.calls = {{"a vip", "find", {}, {{"user", "vip"}}}};
+  const DryRunReport tried = Run();
+  EXPECT_EQ(tried.calls.back().label, "a vip");
+  EXPECT_EQ(tried.calls.back().lost, (Places{1, 2}));
+}
+
+TEST_F(DryRunTest, LeavesOutWhoIsDown) {
+  input_.listing.providers[0].up = false;
+  input_.after.documents[kConditions] = "force: true\nconditions: [\"=> region=hz\"]\n";
+  const DryRunReport report = Run();
+  EXPECT_EQ(Of(report, "find")->before.candidates, 2u);
+  EXPECT_TRUE(report.loses_all());
+}
+
+TEST_F(DryRunTest, TriesAMethodThatAPatternHits) {
+  input_.after.documents[kConditions] = "conditions: [\"method=list* => region=hz\"]\n";
+  ASSERT_NE(Of(Run(), "list"), nullptr);
+  EXPECT_EQ(Of(Run(), "list")->lost, (Places{1, 2}));
+}
+
+TEST_F(DryRunTest, RefusesAConsumerWithoutAService) {
+  input_.listing.consumer = Parse("consumer://10.0.0.9?application=shop");
+  EXPECT_EQ(DryRun(input_).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(DryRunTest, TakesNoProvidersAndNoRules) {
+  input_.listing.providers.clear();
+  const DryRunReport report = Run();
+  EXPECT_FALSE(report.changes());
+  EXPECT_EQ(report.calls.front().before.fails, 1);
+}
+
+// Draws behind each other are not as many paths as their product.
+TEST_F(DryRunTest, ManyDrawsEnd) {
+  std::string yaml = "configVersion: v3.1\nconditions:\n";
+  for (int i = 0; i < 60; ++i) yaml += "- {to: [{match: region=hz, weight: 1}, {match: region!=hz, weight: 1}, {match: '', weight: 2}]}\n";
+  input_.after.documents[kConditions] = yaml;
+  EXPECT_TRUE(Run().changes());
+}
+
+// Agrees with what a live directory makes of the same rules, and leaves that one as it was.
+TEST(DryRunOfLiveTest, IsWhatTheRulesThenDo) {
+  DirectoryWorld world;
+  FedDirectory live(world);
+  Feed feed;
+  for (const char* one : {"10.0.0.1?region=hz", "10.0.0.2?region=sh", "10.0.0.3?region=sh&disabled=true"}) {
+    feed.providers.push_back(world.ProviderAt(one));
+  }
+  live.Tell(feed);
+  const MethodId pay = live.handle->Method("pay");
+  world.executor_.RunReady();
+  const std::uint64_t version = live.handle->Stats().version;
+  const int referred = live.protocol->referred;
+
+  DryRunInput input;
+  input.listing = live.handle->Listing();
+  ASSERT_EQ(input.listing.providers.size(), 3u);
+  input.after.rules = {world.RuleUrl("method=pay => region=hz").ToFullString()};
+  const absl::StatusOr<DryRunReport> report = DryRun(input);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(live.handle->Stats().version, version);
+  EXPECT_EQ(live.protocol->referred, referred);
+  const auto& calls = report->calls.front();
+  EXPECT_EQ(calls.methods, std::vector<std::string>{"pay"});
+  EXPECT_EQ(calls.lost, Places{1});
+
+  feed.rules = {world.RuleUrl("method=pay => region=hz")};
+  live.Tell(feed);
+  const std::vector<Url> list = live.handle->List({.method = pay});
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list.front().Address(), report->providers[0]);
+}
+
+TEST(RuleSetTest, ChangesByNameAndIdentity) {
+  const RuleSet rules{{{"a.tag-router", "x"}, {"b.tag-router", "y"}},
+                      {"route://0.0.0.0/s?name=one&rule=x", "route://0.0.0.0/s?rule=y"},
+                      {"override://0.0.0.0/s?weight=1", "override://10.0.0.1/s?weight=2"}};
+  RuleChange change;
+  change.documents = {{"a.tag-router", std::nullopt}, {"c.tag-router", "z"}};
+  change.set = {"route://0.0.0.0/s?name=one&rule=new", "override://0.0.0.0/s?weight=9", "route://0.0.0.0/s?rule=z"};
+  change.removed = {"override://10.0.0.1/s?enabled=true"};
+  const RuleSet expected{{{"b.tag-router", "y"}, {"c.tag-router", "z"}},
+                         {"route://0.0.0.0/s?name=one&rule=new", "route://0.0.0.0/s?rule=y", "route://0.0.0.0/s?rule=z"},
+                         {"override://0.0.0.0/s?weight=9"}};
+  EXPECT_EQ(Changed(rules, change), expected);
+}
+
+}  // namespace
+}  // namespace fairlead
