@@ -10,6 +10,8 @@
 
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/policy_parameters.h"
+#include "fairlead/routing/mock/mock_router.h"
+#include "fairlead/routing/wish.h"
 #include "fairlead/url/parameter_check.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/redact.h"
@@ -220,11 +222,15 @@ void Governance::TellKept(std::string_view what, const std::vector<LastGood::Kep
   WarnOfEach("FL-3-12", news);
 }
 
-std::vector<std::shared_ptr<const GuardedRouter>> Governance::Routers(bool tagged) const {
+std::vector<std::shared_ptr<const GuardedRouter>> Governance::Routers(bool tagged, bool mocked) const {
   // Without anybody who has or wants a tag there is nothing that tags decide, and calls are spared the question.
   const bool asks = !consumer_.Param(names::kTag).empty() || !config_.consumer.Param(names::kTag).empty() ||
                     config_.consumer.BoolParam(names::kForceTag, false);
   std::vector<std::shared_ptr<const GuardedRouter>> routers = documents_.Routers(tagged || asks);
+  // They have no state, and do not throw.
+  static const auto mock = GuardedRouter::Of(std::make_shared<const MockRouter>(), nullptr);
+  static const auto no_mock = GuardedRouter::Of(NoMockRouter(), nullptr);
+  routers.push_back(mocked ? mock : no_mock);
   for (const Rule& rule : routers_) routers.push_back(rule.router);
   std::stable_sort(routers.begin(), routers.end(), [](const auto& a, const auto& b) { return a->order() < b->order(); });
   return routers;

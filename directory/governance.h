@@ -53,8 +53,8 @@ class Governance {
 
   const Configurators& configurators() const { return configurators_; }
   const Url& consumer() const { return consumer_; }  // with overrides
-  // In the order of the chain. `tagged`: some provider has a `dubbo.tag`.
-  std::vector<std::shared_ptr<const GuardedRouter>> Routers(bool tagged) const;
+  // In the order of the chain. `tagged`: some provider has a `dubbo.tag`; `mocked`: is of protocol `mock`.
+  std::vector<std::shared_ptr<const GuardedRouter>> Routers(bool tagged, bool mocked) const;
   // Lines for Explain.
   const std::vector<std::string>& bad_overrides() const { return bad_overrides_; }
   const std::vector<std::string>& bad_rules() const { return bad_rules_; }

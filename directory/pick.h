@@ -13,6 +13,7 @@
 #include "fairlead/directory/pick_trace.h"
 #include "fairlead/directory/plan_builder.h"
 #include "fairlead/directory/trace_recorder.h"
+#include "fairlead/routing/wish.h"
 
 namespace fairlead::internal {
 
@@ -29,7 +30,7 @@ struct RecordingTracer {
 // Draws of a balancer before the pick looks through the leaf itself.
 inline constexpr int kMostDraws = 5;
 
-// The plan of a call; nullptr when there is none yet. `key` is the caller's to keep its cases in.
+// The plan of a call; nullptr when there is none yet, and for rare wishes. `key` is the caller's to keep its cases in.
 inline const Plan* FindPlan(const DirectoryCore& core, const DirectorySnapshot& snapshot, const Invocation& invocation,
                             PlanKey& key) {
   auto id = static_cast<std::size_t>(invocation.method);
@@ -40,6 +41,7 @@ inline const Plan* FindPlan(const DirectoryCore& core, const DirectorySnapshot& 
   }
   const std::uint32_t class_index = snapshot.class_of[id];
   const MethodClass& of = snapshot.classes[class_index];
+  if (snapshot.minds_wishes && HasWish(invocation)) return nullptr;
   if (of.plan != nullptr) return of.plan.get();
   if (of.bare_plan != nullptr && invocation.attachments.empty()) return of.bare_plan.get();
   if (snapshot.runtime.size() > kMaxRuntimeRouters) return nullptr;
@@ -129,11 +131,9 @@ template <class For>
   return slot != kNoSlot ? For::Take(For::BySlot(snapshot)[slot]) : nullptr;
 }
 
-// A pick that ends in one leaf where nobody is down: nearly all picks. nullptr when it is none of those: Picker decides.
-// REQUIRES: inside a ReadSection
 template <class For>
-[[gnu::always_inline]] inline typename For::Result* PickDirectly(const DirectoryCore& core,
-                                                                 const Invocation& invocation) {
+[[gnu::always_inline]] inline typename For::Result* PickWithoutWish(const DirectoryCore& core,
+                                                                    const Invocation& invocation) {
   const DirectorySnapshot& snapshot = core.Current();
   const auto method = static_cast<std::size_t>(invocation.method);
   if (method >= snapshot.usual.methods) [[unlikely]] return nullptr;
@@ -145,6 +145,22 @@ template <class For>
     if (slot != kNoSlot) [[likely]] return For::Take(For::BySlot(snapshot)[slot]);
   }
   return PickOtherwise<For>(core, snapshot, draw, invocation);
+}
+
+// Apart for the same reason as PickOtherwise.
+template <class For>
+[[gnu::noinline]] typename For::Result* PickWithAttachments(const DirectoryCore& core,
+                                                            const Invocation& invocation) noexcept {
+  return HasWish(invocation) ? nullptr : PickWithoutWish<For>(core, invocation);
+}
+
+// A pick that ends in one leaf where nobody is down: nearly all picks. nullptr when it is none of those: Picker decides.
+// REQUIRES: inside a ReadSection
+template <class For>
+[[gnu::always_inline]] inline typename For::Result* PickDirectly(const DirectoryCore& core,
+                                                                 const Invocation& invocation) {
+  if (!invocation.attachments.empty()) return PickWithAttachments<For>(core, invocation);
+  return PickWithoutWish<For>(core, invocation);
 }
 
 // One pick over one snapshot. Lives on the stack, inside a ReadSection.
@@ -206,6 +222,7 @@ class Picker {
     for (const ChainLink& link : snapshot_.chain) {
       if (set->empty()) break;
       const RouteCase which = link.Classify({method, invocation_});
+      if (link.wishes && which == 0) continue;
       Outcomes outcomes(*set, *spare, random_, Tracer::kRecords);
       link.Route(which, *set, outcomes);
       const InvokerSet* out = outcomes.count() == 0 ? &nobody : &outcomes.drawn();

@@ -113,6 +113,8 @@ void PlanBuilder::Expand(std::size_t link, InvokerSet set, double probability, c
     return;
   }
   const ChainLink& at = snapshot_.chain[link];
+  // No call with a plan is one that it is about.
+  if (at.wishes) return Expand(link + 1, std::move(set), probability, cases, std::move(emptied_by), drafts);
   Outcomes outcomes(set);
   at.Route(cases[link], set, outcomes);
   const auto describe = [&] { return EmptiedBy(at, cases[link], outcomes); };

@@ -10,6 +10,7 @@
 #include "fairlead/routing/router_order.h"
 #include "fairlead/routing/scoped_router.h"
 #include "fairlead/routing/tag/tag_router.h"
+#include "fairlead/routing/wish.h"
 #include "fairlead/routing/yaml/affinity_document.h"
 #include "fairlead/routing/yaml/condition_document.h"
 #include "fairlead/routing/yaml/configurator_document.h"
@@ -158,7 +159,8 @@ std::vector<Configurators> RuleDocuments::Overrides() const {
 
 std::vector<std::shared_ptr<const GuardedRouter>> RuleDocuments::Routers(bool with_tags) const {
   std::vector<std::shared_ptr<const GuardedRouter>> routers;
-  if (tag_router_ != nullptr && (with_tags || has_tag_rules_)) routers.push_back(tag_router_);
+  static const auto no_tag = GuardedRouter::Of(NoTagRouter(), nullptr);  // without state
+  routers.push_back(tag_router_ != nullptr && (with_tags || has_tag_rules_) ? tag_router_ : no_tag);
   for (const auto& [key, document] : documents_) {
     routers.insert(routers.end(), document.routers.begin(), document.routers.end());
   }

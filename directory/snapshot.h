@@ -88,6 +88,7 @@ struct DirectorySnapshot {
   std::vector<DrawTable> direct;  // by MethodId: that of the leaf where all calls of the method end; empty = it depends
   std::vector<std::string> own_methods;  // method names with parameters of their own, sorted
   bool rules_read_methods = false;       // some link of the chain does
+  bool minds_wishes = false;             // some link is only about the calls that HasWish
   // A call of that method, which had no number yet, ends where one of no method does. A policy that keeps a table for
   // each method (round robin) lets it take turns in that one's until it has its own.
   bool IsLikeAny(std::string_view method) const {

@@ -31,6 +31,7 @@ void CompileChain(DirectorySnapshot& snapshot, const std::vector<std::shared_ptr
       }
     }
     ChainLink link(router, input, before);
+    snapshot.minds_wishes |= link.wishes;
     snapshot.rules_read_methods |= Has(router->reads(), Reads::kMethod);
     if (link.runtime) {
       snapshot.runtime.push_back(static_cast<std::uint32_t>(snapshot.chain.size()));

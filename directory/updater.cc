@@ -308,6 +308,11 @@ Endpoints::Made Updater::Make(const Url& original) {
   // Without the consumer's pid: nothing asks for it here, and with it no effective url would share with its original
   // what is theirs alone.
   UrlParts merged = MergeConsumer(original.parts(), config_.consumer.common().params);
+  // What the consumer looks for, as `*` or a list, is not what a provider that does not say it is.
+  for (const std::string_view key : {names::kGroup, names::kVersion}) {
+    if (original.Param(key).empty()) merged.params.erase(key);
+  }
+  if (original.path().empty()) merged.SetPath(config_.consumer.ServiceInterface());
   Endpoints::Made made;
   // One provider that names a policy which is not known here, or a ring that cannot be made, must not fail the calls of
   // all. Numbers have a default of their own where they are read.
@@ -369,7 +374,7 @@ void Updater::Publish() {
     const auto policy = config_.policy(name);
     input.per_method |= policy.ok() && (*policy)->per_method();
   }
-  input.routers = governance_.Routers(endpoints_->tagged());
+  input.routers = governance_.Routers(endpoints_->tagged(), endpoints_->mocked());
   input.policy = config_.policy;
   if (input.table->by_rank.empty()) {
     input.status = EmptyStatus();
