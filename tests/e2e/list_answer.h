@@ -20,6 +20,9 @@ Json AnswerOf(Directory& directory, const std::string& service, const Json& invo
 // touched the url and the consumer's from then on, while `remote_application`, which is, tells them apart.
 bool SameAnswer(const Json& expected, const Json& got);
 
+// `got` with `expected`'s word for the weights that Java fails to read, in place of ours.
+Json WithoutWeights(Json got, const Json& expected);
+
 // Lines of what only one of the two has.
 std::string Difference(const Json& expected, const Json& got);
 

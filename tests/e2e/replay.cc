@@ -23,6 +23,8 @@ using conformance::Json;
 
 constexpr char kBarrier[] = "org.fairlead.Barrier";
 constexpr int kRounds = 3;
+// Enough to see what one call in fifty gets.
+constexpr std::size_t kDraws = 400;
 
 // A transport without a network. Knows the protocols that the recorded consumers knew.
 class UrlProtocol final : public Protocol {
@@ -72,7 +74,6 @@ class Scenario {
     barrier_.reset();
     runtime_.reset();
     sessions_.clear();
-    admin_.Delete(root_);
   }
 
   std::vector<ListResult> Run(const Json& steps) {
@@ -84,13 +85,26 @@ class Scenario {
         Subscribe(consumers_.at(step.at("consumer").get<std::string>()));
       } else if (op == "list") {
         const Consumer& consumer = consumers_.at(step.at("consumer").get<std::string>());
-        Settle();
-        results.push_back({i, AnswerOf(*consumer.directory, consumer.about.at("service").get<std::string>(), step.at("invocation"))});
+        Settle(kRounds);
+        const auto answer = [&] {
+          return AnswerOf(*consumer.directory, consumer.about.at("service").get<std::string>(), step.at("invocation"));
+        };
+        ListResult result{i, answer(), {}};
+        if (step.value("random", false)) {
+          result.draws = {result.got};
+          while (result.draws.size() < kDraws) {
+            (void)consumer.directory->Select({});  // looking at a list draws the same again until somebody picks
+            result.draws.push_back(answer());
+          }
+        }
+        results.push_back(std::move(result));
       } else if (op == "close_session") {
         CloseSession(step.at("session").get<std::string>());
       } else {
         Change(op, step);
       }
+      // Each change is seen by itself: what a broken rule leaves in force hangs on the one before it.
+      if (op != "list") Settle(1);
     }
     return results;
   }
@@ -150,9 +164,9 @@ class Scenario {
     }
   }
 
-  void Settle() {
+  void Settle(int rounds) {
     const std::string path = absl::StrCat(root_, "/dubbo/config/dubbo/", kBarrier, "::.configurators");
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < rounds; ++round) {
       const std::string number = std::to_string(++settled_);
       admin_.Create(path, absl::StrCat("configVersion: v3.0\nscope: service\nkey: ", kBarrier,
                                        "\nconfigs:\n- side: consumer\n  parameters: {timeout: ", number, "}\n"));

@@ -11,6 +11,7 @@ namespace fairlead::e2e {
 struct ListResult {
   std::size_t step = 0;
   conformance::Json got;
+  std::vector<conformance::Json> draws;  // of a step whose answer is a draw: many, `got` among them
 };
 
 // Replays a scenario of the traces on a server, in a tree of its own below `/<tree>`, and answers what each `list` step
