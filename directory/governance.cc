@@ -56,7 +56,7 @@ std::vector<LastGood::Broken> Unidentified(const std::vector<std::string>& unrea
 
 }  // namespace
 
-Governance::Governance(const DirectoryConfig& config) : config_(config), consumer_(config.consumer), documents_(config) {}
+Governance::Governance(const DirectoryConfig& config) : config_(config), consumer_(config.consumer), named_(config), documents_(config) {}
 
 void Governance::SetList(Listed& list, LastGood& last, ListKind kind, std::vector<Url> urls,
                          std::vector<std::string> unreadable) {
@@ -108,6 +108,7 @@ void Governance::LetGo() {
 }
 
 void Governance::ApplyDocuments(const std::function<void(std::string)>& on_fault) {
+  named_.Make(on_fault);
   documents_dirty_ |= documents_.Apply(on_fault).overrides;
 }
 
@@ -231,6 +232,8 @@ std::vector<std::shared_ptr<const GuardedRouter>> Governance::Routers(bool tagge
   static const auto mock = GuardedRouter::Of(std::make_shared<const MockRouter>(), nullptr);
   static const auto no_mock = GuardedRouter::Of(NoMockRouter(), nullptr);
   routers.push_back(mocked ? mock : no_mock);
+  std::erase_if(routers, [this](const auto& router) { return !named_.Keeps(*router); });
+  routers.insert(routers.end(), named_.routers().begin(), named_.routers().end());
   for (const Rule& rule : routers_) routers.push_back(rule.router);
   std::stable_sort(routers.begin(), routers.end(), [](const auto& a, const auto& b) { return a->order() < b->order(); });
   return routers;

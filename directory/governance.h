@@ -12,6 +12,7 @@
 #include "fairlead/directory/directory_config.h"
 #include "fairlead/directory/guarded_router.h"
 #include "fairlead/directory/last_good.h"
+#include "fairlead/directory/named_routers.h"
 #include "fairlead/directory/rule_documents.h"
 #include "fairlead/directory/rule_keys.h"
 #include "fairlead/registry/notification.h"
@@ -59,6 +60,7 @@ class Governance {
   const std::vector<std::string>& bad_overrides() const { return bad_overrides_; }
   const std::vector<std::string>& bad_rules() const { return bad_rules_; }
   std::vector<std::string> DocumentLines() const { return documents_.Lines(); }
+  const std::vector<std::string>& bad_names() const { return named_.bad(); }
 
  private:
   struct Rule {
@@ -91,6 +93,7 @@ class Governance {
   Url consumer_;
   Configurators registered_;     // of the registry's list
   Configurators configurators_;  // of the list and the documents
+  NamedRouters named_;
   RuleDocuments documents_;
   bool documents_dirty_ = false;  // those of configurators
   LastGood last_overrides_{IdentityOfOverride}, last_rules_{IdentityOfRule};

@@ -312,6 +312,8 @@ Endpoints::Made Updater::Make(const Url& original) {
   for (const std::string_view key : {names::kGroup, names::kVersion}) {
     if (original.Param(key).empty()) merged.params.erase(key);
   }
+  const std::string spoken(EffectiveProtocol(config_.consumer.Param("protocol"), merged));
+  if (spoken != original.protocol() && IsProtocolName(spoken) && Speaks(spoken)) merged.protocol = spoken;
   if (original.path().empty()) merged.SetPath(config_.consumer.ServiceInterface());
   Endpoints::Made made;
   // One provider that names a policy which is not known here, or a ring that cannot be made, must not fail the calls of
@@ -388,7 +390,7 @@ void Updater::Publish() {
   }
   const std::vector<std::string> documents = governance_.DocumentLines();
   const std::vector<std::string> unreadable = endpoints_->Unreadable();
-  for (const std::vector<std::string>* texts : {&std::as_const(bad_providers_), &governance_.bad_rules(),
+  for (const std::vector<std::string>* texts : {&std::as_const(bad_providers_), &governance_.bad_names(), &governance_.bad_rules(),
                                                 &governance_.bad_overrides(), &documents, &endpoints_->skipped(), &unreadable}) {
     AddSkipped(*texts, input.skipped);
   }

@@ -157,7 +157,8 @@ class Router {
 };
 
 // Makes a router from a rule url of category `routers`; chosen by the url's `router` parameter, else by its
-// protocol ("route", "condition" ...). A status other than OK rejects that rule alone. Thread-safe.
+// protocol ("route", "condition" ...). Or from a consumer's url, whose parameter `router` names it: then the router is in
+// that consumer's chain without any rule. A status other than OK rejects that rule alone. Thread-safe.
 class RouterFactory {
  public:
   virtual ~RouterFactory() = default;

@@ -9,21 +9,27 @@ namespace fairlead {
 
 class MockRouter::Table final : public RouteTable {
  public:
-  static constexpr RouteCase kUsual = 0, kNeedsMock = 1;
+  static constexpr RouteCase kEither = 0, kUsual = 1, kNeedsMock = 2;
 
   Table(InvokerSet mocks, InvokerSet others) : mocks_(std::move(mocks)), others_(std::move(others)) {}
 
   const InvokerSet& mocks() const { return mocks_; }
   const InvokerSet& others() const { return others_; }
 
-  std::uint32_t cases() const override { return 2; }
-  RouteCase Classify(const RouteCall& call) const override { return NeedsMock(call.invocation) ? kNeedsMock : kUsual; }
+  std::uint32_t cases() const override { return 3; }
+  RouteCase Classify(const RouteCall& call) const override {
+    const std::string_view* needs = call.invocation.FindAttachment(names::kNeedMock);
+    return needs == nullptr ? kUsual : ParseJavaBool(*needs) ? kNeedsMock : kEither;
+  }
   void Route(RouteCase which, const InvokerSet&, Outcomes& out) const override {
+    if (which == kEither) return out.KeepAll();
     if (out.KeepIfAny(which == kNeedsMock ? mocks_ : others_)) return;
     out.Block(which == kNeedsMock ? "no provider is of protocol mock" : "all providers are of protocol mock");
   }
   std::string Describe(RouteCase which) const override {
-    return which == kNeedsMock ? "the call needs a mock provider" : "the call needs no mock provider";
+    return which == kNeedsMock ? "the call needs a mock provider"
+           : which == kUsual   ? "the call needs no mock provider"
+                               : "the call takes mock providers too";
   }
 
  private:

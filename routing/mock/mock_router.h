@@ -10,7 +10,8 @@
 namespace fairlead {
 
 // Keeps calls off providers of protocol `mock`, and calls with the attachment `invocation.need.mock` = true on them: such
-// a call has nobody when there is none. For services with a mock provider; for others UnmetWish says the same.
+// a call has nobody when there is none. With any other value there a call may go to all. For services with a mock
+// provider; for others NoMockRouter of wish.h says the same.
 class MockRouter final : public Router {
  public:
   std::string_view name() const override { return "mock"; }

@@ -6,6 +6,7 @@ void RegisterUrlKinds(KindTable& kinds);
 void RegisterUrlVectorKinds(KindTable& kinds);
 void RegisterRoutingKinds(KindTable& kinds);
 void RegisterRuleDocumentKinds(KindTable& kinds);
+void RegisterChainKinds(KindTable& kinds);
 void RegisterTagKinds(KindTable& kinds);
 void RegisterLoadBalanceKinds(KindTable& kinds);
 void RegisterConfiguratorKinds(KindTable& kinds);
@@ -22,6 +23,7 @@ void RegisterAllKinds(KindTable& kinds) {
   RegisterUrlVectorKinds(kinds);
   RegisterRoutingKinds(kinds);
   RegisterRuleDocumentKinds(kinds);
+  RegisterChainKinds(kinds);
   RegisterTagKinds(kinds);
   RegisterLoadBalanceKinds(kinds);
   RegisterConfiguratorKinds(kinds);
