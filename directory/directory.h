@@ -28,7 +28,9 @@ class DirectoryCore;
 class RegistryChoice;
 }
 
-// What rules and hashing read of a method's calls right now: give at least these, the rest is ignored.
+// What rules and hashing read of a method's calls right now: give at least these, the rest is ignored, but for what asks
+// for a provider that may not be there, which always counts: the attachment `invocation.need.mock` = true, and
+// `dubbo.force.tag` = true with a `dubbo.tag`.
 struct CallNeeds {
   bool arguments = false;
   bool attachments = false;  // but for `dubbo.tag` and `dubbo.force.tag` of a call that forces its tag, which always count

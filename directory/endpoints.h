@@ -81,6 +81,8 @@ class Endpoints : public std::enable_shared_from_this<Endpoints> {
   std::vector<std::string> Policies() const { return shapes_.Policies(); }
   // Does some provider in use have a `dubbo.tag`?
   bool tagged() const { return shapes_.tagged(); }
+  // Is some provider in use of protocol `mock`?
+  bool mocked() const { return shapes_.mocked(); }
   // What was left out and why: shadowed duplicates, disabled ones, failed refers.
   const std::vector<std::string>& skipped() const { return skipped_; }
   // Values of providers in use that cannot be read, so that a default holds. At most 100.

@@ -10,6 +10,8 @@
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/policy_parameters.h"
 #include "fairlead/directory/rule_flags.h"
+#include "fairlead/routing/mock/mock_router.h"
+#include "fairlead/routing/wish.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/redact.h"
 #include "fairlead/url/typed.h"
@@ -41,7 +43,7 @@ std::vector<LastGood::Broken> Unidentified(const std::vector<std::string>& unrea
 
 }  // namespace
 
-Governance::Governance(const DirectoryConfig& config) : config_(config), consumer_(config.consumer), documents_(config) {}
+Governance::Governance(const DirectoryConfig& config) : config_(config), consumer_(config.consumer), named_(config), documents_(config) {}
 
 void Governance::SetList(Listed& listed, LastGood& last, ListKind kind, std::vector<Url> urls,
                          std::vector<std::string> unreadable) {
@@ -75,6 +77,7 @@ void Governance::LetGo() {
 }
 
 void Governance::ApplyDocuments(const std::function<void(std::string)>& on_fault) {
+  named_.Make(on_fault);
   documents_dirty_ |= documents_.Apply(on_fault).overrides;
 }
 
@@ -189,13 +192,17 @@ void Governance::TellKept(std::string_view what, const std::vector<LastGood::Kep
   WarnOfEach("FL-3-12", news);
 }
 
-bool Governance::HasTags(bool tagged) const {
-  return tagged || documents_.has_tag_rules() || !consumer_.Param(names::kTag).empty() ||
-         !config_.consumer.Param(names::kTag).empty() || config_.consumer.BoolParam(names::kForceTag, false);
-}
-
-std::vector<std::shared_ptr<const GuardedRouter>> Governance::Routers(bool with_tags) const {
-  std::vector<std::shared_ptr<const GuardedRouter>> routers = documents_.Routers(with_tags);
+std::vector<std::shared_ptr<const GuardedRouter>> Governance::Routers(bool tagged, bool mocked) const {
+  // Without anybody who has or wants a tag there is nothing that tags decide, and calls are spared the question.
+  const bool asks = !consumer_.Param(names::kTag).empty() || !config_.consumer.Param(names::kTag).empty() ||
+                    config_.consumer.BoolParam(names::kForceTag, false);
+  std::vector<std::shared_ptr<const GuardedRouter>> routers = documents_.Routers(tagged || asks);
+  // They have no state, and do not throw.
+  static const auto mock = GuardedRouter::Of(std::make_shared<const MockRouter>(), nullptr);
+  static const auto no_mock = GuardedRouter::Of(NoMockRouter(), nullptr);
+  routers.push_back(mocked ? mock : no_mock);
+  std::erase_if(routers, [this](const auto& router) { return !named_.Keeps(*router); });
+  routers.insert(routers.end(), named_.routers().begin(), named_.routers().end());
   for (const Rule& rule : routers_) routers.push_back(rule.router);
   std::stable_sort(routers.begin(), routers.end(), [](const auto& a, const auto& b) { return a->order() < b->order(); });
   return routers;

@@ -13,6 +13,7 @@
 #include "fairlead/directory/guarded_router.h"
 #include "fairlead/directory/held_list.h"
 #include "fairlead/directory/last_good.h"
+#include "fairlead/directory/named_routers.h"
 #include "fairlead/directory/rule_documents.h"
 #include "fairlead/directory/rule_keys.h"
 #include "fairlead/registry/notification.h"
@@ -53,16 +54,14 @@ class Governance {
 
   const Configurators& configurators() const { return configurators_; }
   const Url& consumer() const { return consumer_; }  // with overrides
-  // Has anybody a tag, by a rule or else? `tagged`: some provider has a `dubbo.tag`. If not, a call's tag matters only when
-  // it is forced.
-  bool HasTags(bool tagged) const;
-  // In the order of the chain; `with_tags` with the tag router.
-  std::vector<std::shared_ptr<const GuardedRouter>> Routers(bool with_tags) const;
+  // In the order of the chain. `tagged`: some provider has a `dubbo.tag`; `mocked`: is of protocol `mock`.
+  std::vector<std::shared_ptr<const GuardedRouter>> Routers(bool tagged, bool mocked) const;
   // Lines for Explain.
   const std::vector<std::string>& bad_overrides() const { return bad_overrides_; }
   const std::vector<std::string>& bad_rules() const { return bad_rules_; }
   std::vector<std::string> DocumentLines() const { return documents_.Lines(); }
   std::size_t scripts() const { return documents_.scripts(); }
+  const std::vector<std::string>& bad_names() const { return named_.bad(); }
 
  private:
   struct Rule {
@@ -86,6 +85,7 @@ class Governance {
   Url consumer_;
   Configurators registered_;     // of the registry's list
   Configurators configurators_;  // of the list and the documents
+  NamedRouters named_;
   RuleDocuments documents_;
   bool documents_dirty_ = false;  // those of configurators
   LastGood last_overrides_{IdentityOfOverride}, last_rules_{IdentityOfRule};

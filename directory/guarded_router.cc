@@ -86,6 +86,7 @@ ChainLink::ChainLink(std::shared_ptr<const GuardedRouter> by, const RouteInput& 
     : router(std::move(by)),
       table(router->Compile(input, previous == nullptr || previous->broken ? nullptr : previous->table.get())),
       runtime(Has(router->reads(), Reads::kArguments) || Has(router->reads(), Reads::kAttachments)),
+      wishes(!runtime && Has(router->reads(), Reads::kWishes)),
       broken(table == nullptr) {
   if (!broken) {
     try {

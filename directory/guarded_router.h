@@ -73,6 +73,7 @@ struct ChainLink {
   std::shared_ptr<const RouteTable> table;
   std::uint32_t cases = 1;
   bool runtime = false;  // classified at each call
+  bool wishes = false;   // about the calls that HasWish only, which have no plan; cached for the others
   bool broken = false;   // `table` is not the router's own: it could not compile
 };
 

@@ -13,6 +13,7 @@
 #include "fairlead/directory/pick_trace.h"
 #include "fairlead/directory/plan_builder.h"
 #include "fairlead/directory/trace_recorder.h"
+#include "fairlead/routing/wish.h"
 
 namespace fairlead::internal {
 
@@ -29,7 +30,7 @@ struct RecordingTracer {
 // Draws of a balancer before the pick looks through the leaf itself.
 inline constexpr int kMostDraws = 5;
 
-// The plan of a call; nullptr when there is none yet. `key` is the caller's to keep its cases in.
+// The plan of a call; nullptr when there is none yet, and for rare wishes. `key` is the caller's to keep its cases in.
 inline const Plan* FindPlan(const DirectoryCore& core, const DirectorySnapshot& snapshot, const Invocation& invocation,
                             PlanKey& key) {
   auto id = static_cast<std::size_t>(invocation.method);
@@ -40,6 +41,7 @@ inline const Plan* FindPlan(const DirectoryCore& core, const DirectorySnapshot& 
   }
   const std::uint32_t class_index = snapshot.class_of[id];
   const MethodClass& of = snapshot.classes[class_index];
+  if (snapshot.minds_wishes && HasWish(invocation)) return nullptr;
   if (of.plan != nullptr) return of.plan.get();
   if (of.bare_plan != nullptr && invocation.attachments.empty()) return of.bare_plan.get();
   if (snapshot.runtime.size() > kMaxRuntimeRouters) return nullptr;
@@ -129,16 +131,13 @@ template <class For>
   return slot != kNoSlot ? For::Take(For::BySlot(snapshot)[slot]) : nullptr;
 }
 
-// A pick that ends in one leaf where nobody is down: nearly all picks. nullptr when it is none of those: Picker decides.
-// REQUIRES: inside a ReadSection
 template <class For>
-[[gnu::always_inline]] inline typename For::Result* PickDirectly(const DirectoryCore& core,
-                                                                 const Invocation& invocation) {
+[[gnu::always_inline]] inline typename For::Result* PickWithoutWish(const DirectoryCore& core,
+                                                                    const Invocation& invocation) {
   const DirectorySnapshot& snapshot = core.Current();
   const auto method = static_cast<std::size_t>(invocation.method);
   if (method >= snapshot.usual.methods) [[unlikely]] return nullptr;
   if (!snapshot.usual.NobodyWentDown()) [[unlikely]] return nullptr;
-  if (snapshot.usual.LeavesNobody(invocation)) [[unlikely]] return nullptr;
   const DrawTable& draw = snapshot.usual.draws[method];
   if (draw.random()) [[likely]] return For::Take(For::BySlot(snapshot)[PickRandomly(core, draw)]);
   if (draw.turns()) {
@@ -146,6 +145,22 @@ template <class For>
     if (slot != kNoSlot) [[likely]] return For::Take(For::BySlot(snapshot)[slot]);
   }
   return PickOtherwise<For>(core, snapshot, draw, invocation);
+}
+
+// Apart for the same reason as PickOtherwise.
+template <class For>
+[[gnu::noinline]] typename For::Result* PickWithAttachments(const DirectoryCore& core,
+                                                            const Invocation& invocation) noexcept {
+  return HasWish(invocation) ? nullptr : PickWithoutWish<For>(core, invocation);
+}
+
+// A pick that ends in one leaf where nobody is down: nearly all picks. nullptr when it is none of those: Picker decides.
+// REQUIRES: inside a ReadSection
+template <class For>
+[[gnu::always_inline]] inline typename For::Result* PickDirectly(const DirectoryCore& core,
+                                                                 const Invocation& invocation) {
+  if (!invocation.attachments.empty()) return PickWithAttachments<For>(core, invocation);
+  return PickWithoutWish<For>(core, invocation);
 }
 
 // One pick over one snapshot. Lives on the stack, inside a ReadSection.
@@ -170,7 +185,6 @@ class Picker {
   template <class Take>
   absl::StatusOr<InvokerState*> Run(Take&& take) {
     if (!snapshot_.status.ok()) return snapshot_.status;
-    if (snapshot_.usual.LeavesNobody(invocation_)) return NobodyHasTheTag();
     PlanKey key;
     const Plan* plan = FindPlan(core_, snapshot_, invocation_, key);
     if constexpr (Tracer::kRecords) tracer_.recorder.Planned(plan, key.count == 0 ? "class" : "hit");
@@ -201,7 +215,6 @@ class Picker {
   // The final set after routing, by walking the chain: one of the snapshot's, or one of `scratch`. What Run does on a
   // plan miss, and what List shows. Allocates nothing but the text of an error.
   absl::StatusOr<const InvokerSet*> Route(const WalkScratch::Claim& scratch) {
-    if (snapshot_.usual.LeavesNobody(invocation_)) return NobodyHasTheTag();
     const InvokerSet nobody;
     const InvokerSet* set = &snapshot_.valid;
     InvokerSet *spare = &scratch.first(), *used = &scratch.second();
@@ -209,6 +222,7 @@ class Picker {
     for (const ChainLink& link : snapshot_.chain) {
       if (set->empty()) break;
       const RouteCase which = link.Classify({method, invocation_});
+      if (link.wishes && which == 0) continue;
       Outcomes outcomes(*set, *spare, random_, Tracer::kRecords, &scratch.spare());
       link.Route(which, *set, outcomes);
       const InvokerSet* out = outcomes.count() == 0 ? &nobody : &outcomes.drawn();
@@ -221,11 +235,6 @@ class Picker {
   }
 
  private:
-  absl::Status NobodyHasTheTag() const {
-    return NobodyLeft(snapshot_, core_.methods().Name(invocation_.method),
-                      "tag: no provider has the call's tag, and dubbo.force.tag is true");
-  }
-
   const Leaf& DrawLeaf(const Plan& plan) {
     if constexpr (Tracer::kRecords) {
       // The steps the plan was built from, taken again one by one; they lead to one of its leaves.

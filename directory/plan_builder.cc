@@ -127,6 +127,8 @@ std::optional<std::vector<PlanBuilder::End>> PlanBuilder::Ends(InvokerSet from, 
   ends.push_back({std::move(from), 1, {}});
   for (std::size_t link = 0; link < snapshot_.chain.size(); ++link) {
     const ChainLink& at = snapshot_.chain[link];
+    // No call with a plan is one that it is about.
+    if (at.wishes) continue;
     std::vector<End> next;
     // Equal sets are one from here on: draws behind each other would be as many paths as their product.
     const auto add = [&next](End end) {

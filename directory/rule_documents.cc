@@ -12,6 +12,7 @@
 #include "fairlead/routing/router_order.h"
 #include "fairlead/routing/scoped_router.h"
 #include "fairlead/routing/tag/tag_router.h"
+#include "fairlead/routing/wish.h"
 #include "fairlead/routing/yaml/affinity_document.h"
 #include "fairlead/routing/yaml/condition_document.h"
 #include "fairlead/routing/yaml/configurator_document.h"
@@ -259,7 +260,8 @@ std::vector<Configurators> RuleDocuments::Overrides() const {
 
 std::vector<std::shared_ptr<const GuardedRouter>> RuleDocuments::Routers(bool with_tags) const {
   std::vector<std::shared_ptr<const GuardedRouter>> routers;
-  if (tag_router_ != nullptr && with_tags) routers.push_back(tag_router_);
+  static const auto no_tag = GuardedRouter::Of(NoTagRouter(), nullptr);  // without state
+  routers.push_back(tag_router_ != nullptr && (with_tags || has_tag_rules_) ? tag_router_ : no_tag);
   if (mesh_router_ != nullptr) routers.push_back(mesh_router_);
   for (const auto& [key, document] : documents_) {
     routers.insert(routers.end(), document.routers.begin(), document.routers.end());

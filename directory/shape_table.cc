@@ -20,6 +20,7 @@ Shape& ShapeTable::Get(const Url& effective) {
   shape.transport = TransportKey(effective.common());
   shape.disabled = IsDisabled(effective.common());
   shape.tagged = !effective.common().Param(names::kTag).empty();
+  shape.mock = effective.protocol() == "mock";
   for (const auto& [name, value] : effective.common().params) {
     if (const std::string_view method = OwnMethod(name); !method.empty()) shape.own_methods.emplace_back(method);
     if (PolicyKey(name) == names::kLoadBalance && !value.empty()) shape.policies.emplace_back(value);
@@ -36,6 +37,7 @@ void ShapeTable::Use(Shape& shape) {
   CountUses(own_methods_, shape.own_methods, true);
   CountUses(policies_, shape.policies, true);
   tagged_ += shape.tagged;
+  mocked_ += shape.mock;
 }
 
 void ShapeTable::Unuse(const Url& effective) {
@@ -44,6 +46,7 @@ void ShapeTable::Unuse(const Url& effective) {
   CountUses(own_methods_, at->second.own_methods, false);
   CountUses(policies_, at->second.policies, false);
   tagged_ -= at->second.tagged;
+  mocked_ -= at->second.mock;
   unused_.push_back(effective);
 }
 

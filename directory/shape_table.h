@@ -19,6 +19,7 @@ struct Shape {
   std::string unreadable;  // "weight=heavy, ..."
   bool disabled = false;
   bool tagged = false;  // has a dubbo.tag
+  bool mock = false;    // is of that protocol
 };
 
 // Shapes, each found out once for all providers that have Url::common() of their effective urls in common: a service
@@ -42,6 +43,8 @@ class ShapeTable {
   std::vector<std::string> Policies() const { return NamesOf(policies_); }
   // Does some shape in use have a tag?
   bool tagged() const { return tagged_ > 0; }
+  // Is some shape in use a mock?
+  bool mocked() const { return mocked_ > 0; }
 
  private:
   // How many shapes in use have a name.
@@ -52,7 +55,7 @@ class ShapeTable {
   std::unordered_map<const UrlParts*, Shape> shapes_;  // by Url::common(), which users and `unused_` keep
   std::vector<Url> unused_;                            // urls of shapes that may have no user
   Uses own_methods_, policies_;
-  std::size_t tagged_ = 0;  // shapes in use
+  std::size_t tagged_ = 0, mocked_ = 0;  // shapes in use
 };
 
 }  // namespace fairlead::internal

@@ -22,7 +22,6 @@
 #include "fairlead/directory/protection.h"
 #include "fairlead/directory/walk_scratch.h"
 #include "fairlead/loadbalance/load_balance.h"
-#include "fairlead/routing/tag/tag_router.h"
 #include "fairlead/rpc/invoker_table.h"
 
 namespace fairlead::internal {
@@ -62,12 +61,7 @@ struct DirectorySnapshot {
     std::uint64_t downs_seen = 0;          // read before `valid`
     Invoker* const* invokers = nullptr;    // table->invokers
     InvokerState* const* states = nullptr;  // table->states
-    bool untagged = false;                  // there are no tags, so no router asks for them: see LeavesNobody
 
-    // A call that wants a tag or nobody, where there are no tags.
-    bool LeavesNobody(const Invocation& invocation) const {
-      return untagged && !invocation.attachments.empty() && TagRouter::CallForcesTag(invocation);
-    }
     bool NobodyWentDown() const { return downs->count.load(std::memory_order_relaxed) == downs_seen; }
   } usual;
 
@@ -94,6 +88,7 @@ struct DirectorySnapshot {
   std::vector<DrawTable> direct;  // by MethodId: that of the leaf where all calls of the method end; empty = it depends
   std::vector<std::string> own_methods;  // method names with parameters of their own, sorted
   bool rules_read_methods = false;       // some link of the chain does
+  bool minds_wishes = false;             // some link is only about the calls that HasWish
   // A call of that method, which had no number yet, ends where one of no method does. A policy that keeps a table for
   // each method (round robin) lets it take turns in that one's until it has its own.
   bool IsLikeAny(std::string_view method) const {

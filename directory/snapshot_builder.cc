@@ -31,6 +31,7 @@ void CompileChain(DirectorySnapshot& snapshot, const std::vector<std::shared_ptr
       }
     }
     ChainLink link(router, input, before);
+    snapshot.minds_wishes |= link.wishes;
     snapshot.rules_read_methods |= Has(router->reads(), Reads::kMethod);
     if (link.runtime) {
       snapshot.runtime.push_back(static_cast<std::uint32_t>(snapshot.chain.size()));
@@ -170,7 +171,6 @@ std::unique_ptr<DirectorySnapshot> BuildSnapshot(SnapshotInput input, const Meth
   snapshot->usual.downs_seen = input.downs_seen;
   snapshot->usual.invokers = snapshot->table->invokers.data();
   snapshot->usual.states = snapshot->table->states.data();
-  snapshot->usual.untagged = input.untagged;
   snapshot->own_methods = std::move(input.own_methods);
   snapshot->policy = std::move(input.policy);
   snapshot->skipped = std::move(input.skipped);

@@ -28,7 +28,6 @@ struct SnapshotInput {
   std::vector<std::string> own_methods;            // sorted
   bool per_method = false;                         // a policy in use keeps a position for each method
   std::vector<std::shared_ptr<const GuardedRouter>> routers;  // in the order of the chain
-  bool untagged = false;  // the tag router is not among them
   PolicyLookup policy;
   absl::Status status;  // not OK: why there is nobody to pick
   std::vector<std::string> skipped;

@@ -297,6 +297,13 @@ Endpoints::Made Updater::Make(const Url& original) {
   // Without the consumer's pid: nothing asks for it here, and with it no effective url would share with its original
   // what is theirs alone.
   UrlParts merged = MergeConsumer(original.parts(), config_.consumer.common().params);
+  // What the consumer looks for, as `*` or a list, is not what a provider that does not say it is.
+  for (const std::string_view key : {names::kGroup, names::kVersion}) {
+    if (original.Param(key).empty()) merged.params.erase(key);
+  }
+  const std::string spoken(EffectiveProtocol(config_.consumer.Param("protocol"), merged));
+  if (spoken != original.protocol() && IsProtocolName(spoken) && Speaks(spoken)) merged.protocol = spoken;
+  if (original.path().empty()) merged.SetPath(config_.consumer.ServiceInterface());
   Endpoints::Made made;
   // One provider that names a policy which is not known here, or a ring that cannot be made, must not fail the calls of
   // all. Numbers have a default of their own where they are read.
@@ -358,9 +365,7 @@ void Updater::Publish() {
     const auto policy = config_.policy(name);
     input.per_method |= policy.ok() && (*policy)->per_method();
   }
-  const bool has_tags = governance_.HasTags(endpoints_->tagged());
-  input.routers = governance_.Routers(has_tags);
-  input.untagged = !has_tags;
+  input.routers = governance_.Routers(endpoints_->tagged(), endpoints_->mocked());
   input.scripts = governance_.scripts();
   input.policy = config_.policy;
   if (input.table->by_rank.empty()) {
@@ -375,7 +380,7 @@ void Updater::Publish() {
   }
   const std::vector<std::string> documents = governance_.DocumentLines();
   const std::vector<std::string> unreadable = endpoints_->Unreadable();
-  for (const std::vector<std::string>* texts : {&std::as_const(bad_providers_), &governance_.bad_rules(),
+  for (const std::vector<std::string>* texts : {&std::as_const(bad_providers_), &governance_.bad_names(), &governance_.bad_rules(),
                                                 &governance_.bad_overrides(), &documents, &endpoints_->skipped(), &unreadable}) {
     AddSkipped(*texts, input.skipped);
   }

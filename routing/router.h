@@ -25,7 +25,9 @@ using RouteCase = std::uint32_t;
 
 // What a router looks at to classify a call. A bit set. A router that reads neither arguments nor attachments
 // is *cached*: it is classified once per method and snapshot; the others are *runtime*: at each call.
-enum class Reads : std::uint8_t { kConsumer = 0, kMethod = 1, kArguments = 2, kAttachments = 4 };
+// kWishes: of the attachments only those that HasWish of wish.h looks for, and every call without them is case 0, which
+// keeps everybody; such a router is cached, and costs those calls nothing.
+enum class Reads : std::uint8_t { kConsumer = 0, kMethod = 1, kArguments = 2, kAttachments = 4, kWishes = 8 };
 constexpr Reads operator|(Reads a, Reads b) {
   return static_cast<Reads>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
 }
@@ -171,7 +173,8 @@ class Router {
 };
 
 // Makes a router from a rule url of category `routers`; chosen by the url's `router` parameter, else by its
-// protocol ("route", "condition" ...). A status other than OK rejects that rule alone. Thread-safe.
+// protocol ("route", "condition" ...). Or from a consumer's url, whose parameter `router` names it: then the router is in
+// that consumer's chain without any rule. A status other than OK rejects that rule alone. Thread-safe.
 class RouterFactory {
  public:
   virtual ~RouterFactory() = default;

@@ -27,6 +27,7 @@ inline constexpr std::string_view kInterface = "interface";
 inline constexpr std::string_view kInterfaces = "interfaces";
 inline constexpr std::string_view kLoadBalance = "loadbalance";
 inline constexpr std::string_view kMethods = "methods";
+inline constexpr std::string_view kNeedMock = "invocation.need.mock";  // an attachment
 inline constexpr std::string_view kPid = "pid";
 inline constexpr std::string_view kPriority = "priority";
 inline constexpr std::string_view kProtectMaxAge = "protect-max-age";

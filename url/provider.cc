@@ -4,6 +4,9 @@
 #include <array>
 #include <string>
 
+#include "absl/strings/match.h"
+#include "fairlead/base/strings.h"
+
 namespace fairlead {
 namespace {
 
@@ -34,6 +37,20 @@ std::string_view WhyNoProvider(const UrlParts& url) {
   // An absent port is the protocol's usual one.
   if (url.port > kLargestPort) return "no such port";
   return {};
+}
+
+std::string_view EffectiveProtocol(std::string_view accepted, const UrlParts& url) {
+  const std::string_view own = url.protocol ? std::string_view(*url.protocol) : std::string_view();
+  const std::string_view preferred = url.Param("preferred.protocol", own);
+  const std::string_view first = accepted.substr(0, accepted.find(','));
+  if (first.empty() || first == preferred) return preferred;
+  if (first == own) return own;
+  for (std::string_view rest = url.Param("ext.protocol"); !rest.empty();) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    if (absl::EqualsIgnoreCase(ToAbsl(rest.substr(0, comma)), ToAbsl(first))) return first;
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return preferred;
 }
 
 }  // namespace fairlead

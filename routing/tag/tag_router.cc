@@ -353,13 +353,6 @@ TagRouter::TagRouter(std::vector<ScopedTagRule> rules, int order)
 
 TagRouter::~TagRouter() = default;
 
-bool TagRouter::CallForcesTag(const Invocation& invocation) {
-  const std::string_view* force = invocation.FindAttachment(names::kForceTag);
-  if (force == nullptr || !ParseJavaBool(*force)) return false;
-  const std::string_view* tag = invocation.FindAttachment(names::kTag);
-  return tag != nullptr && !tag->empty();
-}
-
 std::shared_ptr<const RouteTable> TagRouter::Compile(const RouteInput& input, const RouteTable* previous) const {
   return std::make_shared<const Table>(rules_, input, static_cast<const Table*>(previous));
 }

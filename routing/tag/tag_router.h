@@ -41,10 +41,6 @@ class TagRouter final : public Router {
   explicit TagRouter(std::vector<ScopedTagRule> rules = {}, int order = router_order::kTag);
   ~TagRouter() override;
 
-  // Does the call ask by its attachments alone for a tag, and for nobody else? Nobody is left of it where no provider has
-  // a tag and no rule gives one.
-  static bool CallForcesTag(const Invocation& invocation);
-
   std::string_view name() const override { return "tag"; }
   int order() const override { return order_; }
   Reads reads() const override { return Reads::kAttachments; }

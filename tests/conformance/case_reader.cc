@@ -13,23 +13,6 @@
 namespace fairlead::conformance {
 namespace {
 
-// Reads plain files too: zlib passes through what is not compressed.
-std::string ReadFile(const std::filesystem::path& path) {
-  const gzFile file = gzopen(path.c_str(), "rb");
-  if (file == nullptr) throw std::runtime_error("cannot open " + path.string());
-  std::string text;
-  std::vector<char> buffer(1 << 18);
-  int got = 0;
-  while ((got = gzread(file, buffer.data(), static_cast<unsigned>(buffer.size()))) > 0) {
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  const bool failed = got < 0;
-  const bool truncated = gzclose(file) != Z_OK;  // the checksum is behind the last block
-  if (failed || truncated)
-    throw std::runtime_error("cannot read " + path.string() + ": damaged or truncated");
-  return text;
-}
-
 bool EndsWith(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
 }
@@ -96,6 +79,23 @@ void ReadVectors(const std::string& file, const std::string& text, const std::fu
 
 }  // namespace
 
+std::string ReadCaseText(const std::filesystem::path& path) {
+  // zlib passes through what is not compressed.
+  const gzFile file = gzopen(path.c_str(), "rb");
+  if (file == nullptr) throw std::runtime_error("cannot open " + path.string());
+  std::string text;
+  std::vector<char> buffer(1 << 18);
+  int got = 0;
+  while ((got = gzread(file, buffer.data(), static_cast<unsigned>(buffer.size()))) > 0) {
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  const bool failed = got < 0;
+  const bool truncated = gzclose(file) != Z_OK;  // the checksum is behind the last block
+  if (failed || truncated)
+    throw std::runtime_error("cannot read " + path.string() + ": damaged or truncated");
+  return text;
+}
+
 void ReadCases(const std::filesystem::path& folder, const std::function<void(Case)>& each,
                const std::function<void(const std::string& file)>& ends) {
   std::error_code error;
@@ -115,7 +115,7 @@ void ReadCases(const std::filesystem::path& folder, const std::function<void(Cas
     const std::string name = path.filename().string();
     const bool lines = EndsWith(name, ".jsonl") || EndsWith(name, ".jsonl.gz");
     if (!lines && !EndsWith(name, ".json") && !EndsWith(name, ".json.gz")) continue;
-    (lines ? ReadLines : ReadVectors)(name, ReadFile(path), counted);
+    (lines ? ReadLines : ReadVectors)(name, ReadCaseText(path), counted);
     ends(name);
   }
   if (seen == 0) throw std::runtime_error("no case in folder " + folder.string());

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 
 #include "runner.h"
 
@@ -14,6 +15,9 @@ namespace fairlead::conformance {
 // any case.
 void ReadCases(const std::filesystem::path& folder, const std::function<void(Case)>& each,
                const std::function<void(const std::string& file)>& ends);
+
+// A file's text, unpacked when it is gzip. Throws std::runtime_error for what cannot be read.
+std::string ReadCaseText(const std::filesystem::path& path);
 
 }  // namespace fairlead::conformance
 

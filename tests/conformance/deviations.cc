@@ -35,11 +35,11 @@ Deviations Deviations::Read(const std::filesystem::path& file) {
   return deviations;
 }
 
-const std::string* Deviations::Find(const Case& c) const {
-  const auto kind = by_kind_.find(c.kind);
-  if (kind == by_kind_.end()) return nullptr;
-  const auto id = kind->second.find(c.id);
-  return id == kind->second.end() ? nullptr : &id->second;
+const std::string* Deviations::Find(const std::string& kind, const std::string& id) const {
+  const auto ids = by_kind_.find(kind);
+  if (ids == by_kind_.end()) return nullptr;
+  const auto found = ids->second.find(id);
+  return found == ids->second.end() ? nullptr : &found->second;
 }
 
 }  // namespace fairlead::conformance

@@ -5,8 +5,6 @@
 #include <map>
 #include <string>
 
-#include "runner.h"
-
 namespace fairlead::conformance {
 
 // Where Fairlead is deliberately better than Dubbo. The file: {"classes": [{"name", "reason", "right",
@@ -19,7 +17,7 @@ class Deviations {
   static Deviations Read(const std::filesystem::path& file);
 
   // The class that declares the case, nullptr when none does.
-  const std::string* Find(const Case& c) const;
+  const std::string* Find(const std::string& kind, const std::string& id) const;
 
  private:
   std::map<std::string, std::map<std::string, std::string>> by_kind_;  // kind, id, class

@@ -7,6 +7,7 @@ void RegisterUrlVectorKinds(KindTable& kinds);
 void RegisterRoutingKinds(KindTable& kinds);
 void RegisterRuleDocumentKinds(KindTable& kinds);
 void RegisterRuleSourceKinds(KindTable& kinds);
+void RegisterChainKinds(KindTable& kinds);
 void RegisterTagKinds(KindTable& kinds);
 void RegisterLoadBalanceKinds(KindTable& kinds);
 void RegisterConfiguratorKinds(KindTable& kinds);
@@ -25,6 +26,7 @@ void RegisterAllKinds(KindTable& kinds) {
   RegisterRoutingKinds(kinds);
   RegisterRuleDocumentKinds(kinds);
   RegisterRuleSourceKinds(kinds);
+  RegisterChainKinds(kinds);
   RegisterTagKinds(kinds);
   RegisterLoadBalanceKinds(kinds);
   RegisterConfiguratorKinds(kinds);

@@ -97,7 +97,7 @@ class Run {
       return;
     }
     const Outcome outcome = Ask(*handler, c);
-    const std::string* declared = deviations_.Find(c);
+    const std::string* declared = deviations_.Find(c.kind, c.id);
     if (outcome.passed && declared == nullptr) {
       ++count.passed;
     } else if (!outcome.passed && declared != nullptr) {
@@ -184,7 +184,7 @@ class CompatRun {
     const Json strict = Ask(*handler, c).got;
     c.compat = Compat::kFixed;
     const Json fixed = Ask(*fixed_.Find(c.kind), c).got;
-    const std::string* name = listed_.Find(c);
+    const std::string* name = listed_.Find(c.kind, c.id);
     if (strict != fixed) {
       ++count.different;
       ++by_class_[name == nullptr ? "(not listed)" : *name];

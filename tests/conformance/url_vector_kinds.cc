@@ -9,10 +9,12 @@
 #include "fairlead/base/clock.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/protection.h"
+#include "fairlead/registry/registry_options.h"
 #include "fairlead/url/host.h"
 #include "fairlead/url/match.h"
 #include "fairlead/url/merge.h"
 #include "fairlead/url/percent.h"
+#include "fairlead/url/provider.h"
 #include "fairlead/url/service_key.h"
 #include "fairlead/url/service_view.h"
 #include "fairlead/url/typed.h"
@@ -309,6 +311,18 @@ Json AnswerMerge(const Case& c, const char* provider, const char* consumer) {
 }  // namespace
 
 void RegisterUrlVectorKinds(KindTable& kinds) {
+  kinds.Add("registry.effective_protocol", ExactKind([](const Case& c) {
+              const Json& accepted = c.in.at("consumer_protocols");
+              const std::string list = accepted.is_null() ? "" : accepted.get<std::string>();
+              return Json(EffectiveProtocol(list, MustParse(c.in.at("url").get<std::string>())));
+            }));
+  kinds.Add("registry.registry_accepts", ExactKind([](const Case& c) {
+              UrlPool pool;
+              UrlParts registry = MustParse("memory://r");
+              registry.params.insert_or_assign("accepts", c.in.get<std::string>());
+              const auto options = RegistryOptions::Parse(Url::Of(std::move(registry), pool));
+              return options.ok() ? Json(options->Accepts("dubbo")) : Json(std::string(options.status().message()));
+            }));
   const auto add = [&](const char* kind, std::function<Json(const Case&)> answer) {
     kinds.Add(kind, ExactKind(std::move(answer)));
   };
