@@ -95,8 +95,10 @@ class Bed::IdleProtocol final : public Protocol {
 };
 
 Bed::Bed(const BedShape& shape) : protocol_(std::make_shared<IdleProtocol>(shape.can_go_down)) {
-  directory_ = RegistryDirectory::Create(MakeConfig(std::shared_ptr<Executor>(&executor_, [](Executor*) {}), clock_, log_,
-                                                    pool_, protocol_, shape.policy));
+  DirectoryConfig config =
+      MakeConfig(std::shared_ptr<Executor>(&executor_, [](Executor*) {}), clock_, log_, pool_, protocol_, shape.policy);
+  config.documents = documents_;
+  directory_ = RegistryDirectory::Create(std::move(config));
   handle_ = directory_->MakeDirectory(nullptr);
   method_ = handle_->Method("get");
   Notify(Category::kConfigurators, {});
@@ -123,6 +125,17 @@ void Bed::NotifyProviders() {
 void Bed::Notify(Category category, std::vector<Url> urls) {
   const ListKind kind = urls.empty() ? ListKind::kEmpty : ListKind::kList;
   directory_->Notify({"com.acme.Orders", category, ++version_, kind, std::move(urls)});
+  executor_.RunReady();
+}
+
+void Bed::NotifyUrls(Category category, const std::vector<std::string>& texts) {
+  std::vector<Url> urls;
+  for (const std::string& text : texts) urls.push_back(*Url::Parse(text, pool_));
+  Notify(category, std::move(urls));
+}
+
+void Bed::SetDocument(const std::string& name, std::optional<std::string> text) {
+  documents_->Set(name, std::move(text));
   executor_.RunReady();
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "fairlead/directory/registry_directory.h"
 #include "fairlead/registry/child_list.h"
 #include "fairlead/tests/support/fake_clock.h"
+#include "fairlead/tests/support/fake_rule_source.h"
 #include "fairlead/tests/support/manual_executor.h"
 #include "fairlead/url/url_pool.h"
 
@@ -66,6 +68,10 @@ class Bed {
   // The texts are what the registry answers now: they go the way of an answer, from the comparison with the last one on.
   void NotifyProviders();
   void Notify(Category category, std::vector<Url> urls);
+  void NotifyUrls(Category category, const std::vector<std::string>& texts);
+  void NotifyRules(const std::vector<std::string>& rules) { Notify(Category::kRouters, RuleUrls(rules, pool_)); }
+  // A document of the config center; nullopt: there is none.
+  void SetDocument(const std::string& name, std::optional<std::string> text);
   void Advance(std::chrono::nanoseconds by) { executor_.Advance(by); }
   // Forgets urls that nobody holds any more, however short a time ago they were let go.
   void SweepPool();
@@ -88,6 +94,7 @@ class Bed {
   UrlPool pool_{clock_};
   internal::ChildList children_{pool_, 1, {}};
   std::shared_ptr<IdleProtocol> protocol_;
+  std::shared_ptr<FakeRuleSource> documents_ = std::make_shared<FakeRuleSource>(executor_);
   std::shared_ptr<RegistryDirectory> directory_;
   std::shared_ptr<Directory> handle_;
   MethodId method_ = MethodId::kAny;

@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   AddPickRows(suite, options.quick);
   AddBaselineRows(suite, options.quick);
   AddRuleRows(suite, options.quick);
+  AddDocumentRows(suite, options.quick);
   AddDownRows(suite, options.quick);
   AddUpdateRows(suite, options.quick);
   AddPublishRows(suite, options.quick);

@@ -33,6 +33,7 @@ class Suite {
 void AddPickRows(Suite& suite, bool quick);
 void AddBaselineRows(Suite& suite, bool quick);
 void AddRuleRows(Suite& suite, bool quick);
+void AddDocumentRows(Suite& suite, bool quick);
 void AddDownRows(Suite& suite, bool quick);
 void AddUpdateRows(Suite& suite, bool quick);
 void AddPublishRows(Suite& suite, bool quick);

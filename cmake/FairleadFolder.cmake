@@ -30,6 +30,10 @@ if(FAIRLEAD_SANITIZE)
   target_link_options(fairlead_options INTERFACE -fsanitize=${FAIRLEAD_SANITIZE})
 endif()
 
+if(FAIRLEAD_FUZZ)
+  target_compile_options(fairlead_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 find_program(FAIRLEAD_CCACHE ccache)
 if(FAIRLEAD_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${FAIRLEAD_CCACHE}")

@@ -79,6 +79,15 @@ absl::StatusOr<Entry> ReadLine(std::string_view line, UrlPool& pool) {
   } else {
     entry.text = encoded ? url.ToFullString() : std::string(line);
   }
+  // What is escaped in an encoded line separates parameters in a decoded text: it would stand under one service and be
+  // read as another's.
+  if (encoded) {
+    const absl::StatusOr<Url> decoded = pool.Parse(entry.text);
+    if (!decoded.ok() || RegistryKeyOf(decoded->parts()).value_or(RegistryKey()).service != entry.key.service) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(Redacted(line), ": decoded it is another url; expected ? & ; = in names and values to be escaped twice"));
+    }
+  }
   if (entry.key.category == Category::kProviders && url.host().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(Shortened(url.ToString()), ": expected the provider's host"));
   }

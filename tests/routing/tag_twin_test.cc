@@ -10,75 +10,10 @@
 #include "fairlead/base/random.h"
 #include "fairlead/routing/tag/tag_router.h"
 #include "fairlead/tests/routing/routing_fixture.h"
+#include "fairlead/tests/support/slow_tags.h"
 
 namespace fairlead {
 namespace {
-
-// The rule as text, and Dubbo's steps as the reference tells them.
-struct SlowTags {
-  struct Tag {
-    std::string name;
-    std::set<std::string> addresses;
-    std::string region;  // match, without addresses
-  };
-  struct Host {
-    Slot slot;
-    std::string address, tag, region;
-  };
-  using Hosts = std::vector<Host>;
-  bool has_rule = false, force = false;
-  std::vector<Tag> tags;
-
-  static bool Has(const std::set<std::string>& addresses, const Host& host) {
-    const std::string name = host.address.substr(0, host.address.find(':'));
-    return addresses.contains("*") || addresses.contains(host.address) || addresses.contains(name) ||
-           addresses.contains("0.0.0.0" + host.address.substr(name.size()));
-  }
-  template <class Keep>
-  static Hosts Filter(const Hosts& in, Keep keep) {
-    Hosts out;
-    for (const Host& host : in) {
-      if (keep(host)) out.push_back(host);
-    }
-    return out;
-  }
-  std::map<std::string, std::set<std::string>> Addresses(const Hosts& all) const {
-    std::map<std::string, std::set<std::string>> by_name;
-    for (const Tag& tag : tags) {
-      if (!tag.addresses.empty()) by_name[tag.name] = tag.addresses;
-    }
-    for (const Tag& tag : tags) {
-      std::set<std::string> matched;
-      for (const Host& host : all) {
-        if (tag.addresses.empty() && host.region == tag.region) matched.insert(host.address);
-      }
-      if (!matched.empty()) by_name[tag.name] = matched;
-    }
-    return by_name;
-  }
-  // `all` are the providers there are, `in` those that come to the router.
-  Hosts Route(const Hosts& all, const Hosts& in, const std::string& tag, bool request_force) const {
-    const auto by_name = has_rule ? Addresses(all) : std::map<std::string, std::set<std::string>>();
-    const auto listed = [&](const Host& host) {
-      return std::any_of(by_name.begin(), by_name.end(), [&](const auto& one) { return Has(one.second, host); });
-    };
-    const auto plain = [&] { return Filter(in, [&](const Host& host) { return !listed(host) && host.tag.empty(); }); };
-    if (tag.empty()) return plain();
-    auto found = by_name.find(tag);
-    for (std::string level = tag; found == by_name.end() && !request_force && level.find('|') != level.npos;) {
-      level.erase(level.rfind('|'));
-      found = by_name.find(level);
-    }
-    Hosts kept;
-    if (found != by_name.end()) {
-      kept = Filter(in, [&](const Host& host) { return Has(found->second, host); });
-      if (!kept.empty() || force) return kept;
-    } else {
-      kept = Filter(in, [&](const Host& host) { return host.tag == tag; });
-    }
-    return !kept.empty() || request_force ? kept : plain();
-  }
-};
 
 class TagTwinTest : public RoutingFixture {
  protected:
@@ -181,7 +116,7 @@ TEST_F(TagTwinTest, EveryDecisionIsTheTwins) {
         const std::string asked = attachments.empty() || attachments[0].key != "dubbo.tag" || tag.empty() ? consumer_tag : tag;
         const bool request_force = says ? forces : consumer_forces;
         std::vector<Slot> expected;
-        for (const auto& host : slow.Route(all, in, asked, request_force)) expected.push_back(host.slot);
+        for (const auto& host : SlowTags::Route({{"", slow}}, all, in, asked, request_force)) expected.push_back(static_cast<Slot>(host.slot));
         const std::vector<Slot> got = Route(*table, incoming, "find", {.attachments = attachments});
         ASSERT_EQ(got, expected) << "round " << round << " step " << step << " tag \"" << asked << "\" force " << request_force;
         ++seen[std::string(asked.empty() ? "untagged" : "tagged") + (request_force ? " forced " : " ") +

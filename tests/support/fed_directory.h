@@ -10,6 +10,7 @@
 
 #include "fairlead/base/read_domain.h"
 #include "fairlead/directory/directory_core.h"
+#include "fairlead/directory/rule_keys.h"
 #include "fairlead/directory/snapshot.h"
 #include "fairlead/tests/support/directory_world.h"
 
@@ -52,6 +53,11 @@ class FedDirectory {
   }
   void Tell(Category category, const std::vector<Url>& urls) {
     updater_->Set(category, urls.empty() ? ListKind::kEmpty : ListKind::kList, urls);
+  }
+
+  // A document of the config center; nullopt: there is none.
+  void Document(internal::RuleScope scope, internal::RuleKind kind, const std::string& owner, std::optional<std::string> text) {
+    updater_->SetDocument({scope, kind, owner}, std::move(text));
   }
 
   const internal::DirectorySnapshot& snapshot() const { return updater_->core()->Current(); }

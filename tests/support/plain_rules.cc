@@ -81,9 +81,11 @@ void Append(std::string& text, std::string_view sign, const std::vector<std::str
   for (std::size_t i = 0; i < patterns.size(); ++i) text += (i == 0 ? std::string(sign) : ",") + patterns[i];
 }
 
-std::string SideText(const PlainRule::Side& side) {
+}  // namespace
+
+std::string PlainRule::Text(const Side& side) {
   std::string text;
-  for (const PlainRule::Key& key : side) {
+  for (const Key& key : side) {
     if (!text.empty()) text += " & ";
     text += key.name;
     Append(text, "=", key.matches);
@@ -92,10 +94,8 @@ std::string SideText(const PlainRule::Side& side) {
   return text;
 }
 
-}  // namespace
-
 std::string PlainRule::Text() const {
-  return (when ? SideText(*when) : "true") + " => " + (then ? SideText(*then) : "");
+  return (when ? Text(*when) : "true") + " => " + (then ? Text(*then) : "");
 }
 
 bool CallHolds(const PlainRule& rule, const PlainUrl& consumer, const RouteCall& call) {

@@ -28,6 +28,7 @@ struct PlainRule {
   int priority = 0;
 
   std::string Text() const;
+  static std::string Text(const Side& side);
 };
 
 // A consumer's or provider's url as rules see it: parameters and host, port, address, protocol, path.
