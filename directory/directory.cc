@@ -50,16 +50,7 @@ std::vector<Url> Directory::List(const Invocation& invocation) const {
 }
 
 DirectoryListing Directory::Listing() const {
-  const ReadSection section;
-  const DirectorySnapshot& snapshot = core_->Current();
-  DirectoryListing listing;
-  listing.consumer = snapshot.consumer_as_given;
-  for (const Slot slot : snapshot.table->by_rank) {
-    listing.providers.push_back({snapshot.table->providers[slot].original,
-                                 snapshot.valid.Contains(slot) && !snapshot.table->states[slot]->down()});
-  }
-  for (const Url& url : snapshot.unused) listing.providers.push_back({url, true});
-  return listing;
+  return choice_ != nullptr ? choice_->Listing() : internal::ListingOf(*core_);
 }
 
 PickTrace Directory::Explain(const Invocation& invocation, PickTrace::Detail detail) const {

@@ -15,6 +15,7 @@
 #include "fairlead/routing/condition/condition_rule.h"
 #include "fairlead/routing/condition/value_pattern.h"
 #include "fairlead/routing/yaml/condition_document.h"
+#include "fairlead/routing/yaml/mesh_document.h"
 #include "fairlead/routing/yaml/tag_document.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/percent.h"
@@ -105,6 +106,20 @@ class Finder {
     }
   }
 
+  // A regex names no method; one that another text names may fit it.
+  void OfMesh(const MeshRule& rule) {
+    for (const MeshRule::Route& route : rule.routes) {
+      for (const MeshRule::Detail& detail : route.details) {
+        for (const MeshMatch& match : detail.match) {
+          if (!match.method.has_value()) continue;
+          AddMethod(match.method->kinds().exact.value_or(""));
+          AddMethod(match.method->kinds().wildcard.value_or(""));
+          if (const auto& prefix = match.method->kinds().prefix) patterns_.insert(*prefix + "*");
+        }
+      }
+    }
+  }
+
   void OfDocument(std::string_view name, const std::string& text) {
     const auto parts = ParseRuleName(name);
     if (!parts.has_value()) return;
@@ -113,6 +128,9 @@ class Finder {
       if (!document.ok()) return;
       for (const ConditionRule& rule : document->rules) OfConditions(rule.when);
       for (const DestinationsRule& rule : document->destinations) OfConditions(rule.from);
+    } else if (parts->kind == RuleKind::kMesh) {
+      const absl::StatusOr<MeshDocument> document = ParseMeshDocument(text, compat_);
+      if (document.ok()) OfMesh(document->rule);
     } else if (parts->kind == RuleKind::kTags) {
       const absl::StatusOr<TagDocument> document = ParseTagDocument(text, compat_);
       if (!document.ok()) return;

@@ -11,8 +11,7 @@ std::vector<Url> ListOf(const DirectoryCore& core, const Invocation& invocation)
   std::vector<Url> urls;
   if (!snapshot.status.ok()) return urls;
   PickTrace unused;
-  TraceRecorder recorder(unused, PickTrace::Detail::kSummary, snapshot,
-                                   core.methods().Name(invocation.method));
+  TraceRecorder recorder(unused, PickTrace::Detail::kSummary, snapshot, core.methods().Name(invocation.method));
   const WalkScratch::Claim scratch(*snapshot.scratch, ThreadSlot());
   const absl::StatusOr<const InvokerSet*> set =
       Picker<RecordingTracer>(core, snapshot, invocation, {}, {recorder}).Route(scratch);
@@ -21,6 +20,19 @@ std::vector<Url> ListOf(const DirectoryCore& core, const Invocation& invocation)
     if ((*set)->Contains(slot)) urls.push_back(snapshot.table->providers[slot].effective);
   }
   return urls;
+}
+
+DirectoryListing ListingOf(const DirectoryCore& core) {
+  const ReadSection section;
+  const DirectorySnapshot& snapshot = core.Current();
+  DirectoryListing listing;
+  listing.consumer = snapshot.consumer_as_given;
+  for (const Slot slot : snapshot.table->by_rank) {
+    listing.providers.push_back({snapshot.table->providers[slot].original,
+                                 snapshot.valid.Contains(slot) && !snapshot.table->states[slot]->down()});
+  }
+  for (const Url& url : snapshot.unused) listing.providers.push_back({url, true});
+  return listing;
 }
 
 PickTrace ExplainOf(const DirectoryCore& core, const Invocation& invocation, PickTrace::Detail detail) {

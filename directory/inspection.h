@@ -8,8 +8,9 @@
 
 namespace fairlead::internal {
 
-// Directory::List and Directory::Explain of one list. Any thread.
+// Directory::List, Listing and Explain of one list. Any thread.
 std::vector<Url> ListOf(const DirectoryCore& core, const Invocation& invocation);
+DirectoryListing ListingOf(const DirectoryCore& core);
 PickTrace ExplainOf(const DirectoryCore& core, const Invocation& invocation, PickTrace::Detail detail);
 
 }  // namespace fairlead::internal

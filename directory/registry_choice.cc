@@ -185,6 +185,15 @@ std::vector<Url> RegistryChoice::List(const Invocation& invocation) const {
   return urls;
 }
 
+DirectoryListing RegistryChoice::Listing() const {
+  DirectoryListing all = ListingOf(*places_.front().core);
+  for (std::size_t i = 1; i < places_.size(); ++i) {
+    const DirectoryListing one = ListingOf(*places_[i].core);
+    all.providers.insert(all.providers.end(), one.providers.begin(), one.providers.end());
+  }
+  return all;
+}
+
 std::string RegistryChoice::Describe(const Choice& choice, const Wish& wish) const {
   const std::string& name = places_[choice.place].name;
   switch (choice.why) {

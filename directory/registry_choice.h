@@ -45,8 +45,9 @@ class RegistryChoice {
   absl::StatusOr<InvokerState*> Lease(const Invocation& invocation, std::span<const ProviderId> tried) const;
   absl::StatusOr<const Invoker*> Look(const Invocation& invocation) const;
 
-  // As of Directory. List: of every registry that such a call may go to now.
+  // As of Directory. List: of every registry that such a call may go to now. Listing: of all of them, one after the other.
   std::vector<Url> List(const Invocation& invocation) const;
+  DirectoryListing Listing() const;
   PickTrace Explain(const Invocation& invocation, PickTrace::Detail detail) const;
   DirectoryStats Stats() const;  // sums; the age of the youngest list, the longest protection
   MethodId Method(std::string_view name);

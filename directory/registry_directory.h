@@ -44,7 +44,6 @@ class RegistryDirectory final : public NotifyListener, public std::enable_shared
   std::vector<Url> Disabled() const { return updater_->Disabled(); }
   const std::shared_ptr<internal::DirectoryCore>& core() const { return updater_->core(); }
   DirectoryStats Stats() const { return updater_->core()->Stats(); }
-  const std::shared_ptr<internal::DirectoryCore>& core() const { return updater_->core(); }
   // A handle for picks. `on_destroy` runs on the thread that drops the last reference.
   std::shared_ptr<Directory> MakeDirectory(absl::AnyInvocable<void()> on_destroy) const;
   // Picks answer kCancelled; invokers are destroyed when their leases ended, at the latest after `deadline`; `done`.

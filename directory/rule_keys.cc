@@ -44,7 +44,8 @@ void Add(RuleScope scope, std::string_view owner, std::initializer_list<RuleKind
 }  // namespace
 
 std::optional<RuleName> ParseRuleName(std::string_view name) {
-  for (const RuleKind kind : {RuleKind::kConfigurators, RuleKind::kConditions, RuleKind::kTags, RuleKind::kAffinity}) {
+  for (const RuleKind kind : {RuleKind::kConfigurators, RuleKind::kConditions, RuleKind::kTags, RuleKind::kAffinity,
+                              RuleKind::kMesh, RuleKind::kScript}) {
     if (name.ends_with(EndOf(kind))) return RuleName{name.substr(0, name.size() - EndOf(kind).size()), kind};
   }
   return std::nullopt;

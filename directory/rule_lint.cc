@@ -26,8 +26,6 @@ using internal::LintReport;
 using internal::SequencedRule;
 
 RuleTextKind KindOfName(std::string_view name) {
-  if (name.ends_with(".MESHAPPRULE")) return RuleTextKind::kMesh;
-  if (name.ends_with(".script-router")) return RuleTextKind::kScript;
   const auto parts = internal::ParseRuleName(name);
   if (!parts.has_value()) return RuleTextKind::kGuess;
   switch (parts->kind) {
@@ -39,6 +37,10 @@ RuleTextKind KindOfName(std::string_view name) {
       return RuleTextKind::kTags;
     case internal::RuleKind::kAffinity:
       return RuleTextKind::kAffinity;
+    case internal::RuleKind::kMesh:
+      return RuleTextKind::kMesh;
+    case internal::RuleKind::kScript:
+      return RuleTextKind::kScript;
   }
   return RuleTextKind::kGuess;
 }
@@ -161,7 +163,7 @@ class Lint {
         return internal::LintConfiguratorDocument(text, name.has_value() ? name->owner : "", options_, report);
       }
       case RuleTextKind::kMesh:
-        return internal::LintMeshDocument(text, report);
+        return internal::LintMeshDocument(text, options_.compat, report);
       case RuleTextKind::kScript:
         return internal::LintScriptDocument(text, report);
     }

@@ -15,6 +15,8 @@
 #include "fairlead/routing/rule_place.h"
 #include "fairlead/routing/yaml/affinity_document.h"
 #include "fairlead/routing/yaml/condition_document.h"
+#include "fairlead/routing/yaml/mesh_document.h"
+#include "fairlead/routing/yaml/script_document.h"
 #include "fairlead/routing/yaml/tag_document.h"
 #include "fairlead/routing/yaml/yaml_fields.h"
 #include "fairlead/url/typed.h"
@@ -312,20 +314,19 @@ void LintAffinityDocument(std::string_view text, const LintWorld& world, LintRep
 void LintScriptDocument(std::string_view text, LintReport& report) {
   const absl::StatusOr<YamlDocument> yaml = ParseYamlDocument(text);
   if (!yaml.ok()) return report.AddError(yaml.status(), {1, 1});
-  absl::StatusOr<YamlFields> fields = YamlFields::Of(yaml->root, "the document");
-  if (!fields.ok()) return report.AddError(fields.status(), yaml->root.mark());
-  report.AddRemarks(yaml->remarks);
-  report.Add("script-not-run", MarkOfField(yaml->root, "script"), "scripts are not run here: every provider passes");
+  const absl::StatusOr<ScriptDocument> document = ParseScriptDocument(text);
+  if (!document.ok()) return report.AddError(document.status(), yaml->root.mark());
+  report.AddRemarks(document->remarks);
+  LintHead(document->head, yaml->root, report);
+  if (document->active()) {
+    report.Add("script-not-run", MarkOfField(yaml->root, "script"), "scripts are not run here: every provider passes");
+  }
 }
 
-void LintMeshDocument(std::string_view text, LintReport& report) {
-  const absl::StatusOr<std::vector<YamlDocument>> yaml = ParseYaml(text);
-  if (!yaml.ok()) return report.AddError(yaml.status(), {1, 1});
-  for (const YamlDocument& document : *yaml) {
-    report.AddRemarks(document.remarks);
-    const absl::StatusOr<YamlFields> fields = YamlFields::Of(document.root, "the document");
-    if (!fields.ok()) report.AddError(fields.status(), document.root.mark());
-  }
+void LintMeshDocument(std::string_view text, Compat compat, LintReport& report) {
+  const absl::StatusOr<MeshDocument> document = ParseMeshDocument(text, compat);
+  if (!document.ok()) return report.AddError(document.status(), {1, 1});
+  report.AddRemarks(document->remarks);
 }
 
 }  // namespace fairlead::internal

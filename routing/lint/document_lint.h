@@ -15,7 +15,7 @@ void LintConditionDocument(std::string_view text, Compat compat, const LintWorld
 void LintTagDocument(std::string_view text, Compat compat, const LintWorld& world, LintReport& report);
 void LintAffinityDocument(std::string_view text, const LintWorld& world, LintReport& report);
 void LintScriptDocument(std::string_view text, LintReport& report);
-void LintMeshDocument(std::string_view text, LintReport& report);
+void LintMeshDocument(std::string_view text, Compat compat, LintReport& report);
 
 }  // namespace fairlead::internal
 
