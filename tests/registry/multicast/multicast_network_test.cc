@@ -95,16 +95,11 @@ class PlainMember {
   const int socket_;
 };
 
-class ProviderProcess : public ServerProcess {
+class ProviderProcess : public ChildProcess {
  public:
-  ~ProviderProcess() { Kill(); }
   void Start(const std::string& registry, const std::string& service = "com.acme.Orders") {
-    process_ = fork();
-    if (process_ == 0) {
-      const std::string program = std::string(FAIRLEAD_EXAMPLES) + "/provider";
-      execl(program.c_str(), "provider", registry.c_str(), "--service", service.c_str(), "--grace-ms", "0", nullptr);
-      _exit(127);
-    }
+    EXPECT_EQ(Run({std::string(FAIRLEAD_EXAMPLES) + "/provider", registry, "--service", service, "--grace-ms", "0"}, "/dev/null"),
+              absl::OkStatus());
   }
 };
 
