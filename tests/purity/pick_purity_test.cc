@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/directory/registry_choice.h"
 #include "fairlead/tests/directory/directory_fixture.h"
 #include "fairlead/tests/purity/interposed.h"
 
@@ -164,6 +165,46 @@ TEST_P(PickPurityTest, WhileSomeAreDown) {
   executor_.RunReady();  // not yet the tables without them
   const Verdict verdict = Confined([&] { return Picks(invocation); });
   EXPECT_TRUE(verdict.pure()) << verdict;
+}
+
+// A choice among three registries at each call: by weight, by zone, and past one whose providers are all down.
+TEST_P(PickPurityTest, OfSeveralRegistries) {
+  std::vector<std::shared_ptr<RegistryDirectory>> directories;
+  std::vector<internal::RegistryPlace> places;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    DirectoryConfig config = Config(std::string("consumer://10.0.0.9/com.acme.Orders?application=shop&loadbalance=") + GetParam(), protocol_);
+    config.first_provider_id = (i << 56) + 1;
+    directory_ = RegistryDirectory::Create(std::move(config));
+    Overrides({});
+    Rules({});
+    Provide(20 + static_cast<int>(i));
+    directories.push_back(directory_);
+    places.push_back({directory_->core(), "registry " + std::to_string(i), i == 2 ? "hz" : "", 100 + static_cast<int>(i), false});
+  }
+  const auto choice = std::make_shared<internal::RegistryChoice>(
+      RegistryMode::kZoneAware, places, "", false,
+      std::make_shared<internal::DirectoryCore>(directories[0]->core()->executor(), clock_, 5, handle_->consumer(), absl::OkStatus()));
+  handle_ = std::make_shared<Directory>(choice, nullptr);
+  const MethodId get = handle_->Method("get");
+  executor_.RunReady();
+  const Attachment zone[] = {{"registry_zone", "hz"}, {"registry_zone_force", "true"}};
+  for (const Invocation& invocation :
+       {Invocation{.method = get, .hash_key = 12345}, Invocation{.method = get, .attachments = zone, .hash_key = 12345}}) {
+    Verdict verdict = Confined([&] { return Picks(invocation); });
+    EXPECT_TRUE(verdict.pure()) << verdict;
+  }
+  // Not even where one registry gives way to another.
+  for (auto& [address, report] : protocol_->reports) report.Down();
+  executor_.RunReady();
+  const Invocation invocation{.method = get, .hash_key = 12345};
+  const Verdict verdict = Confined([&] {
+    for (int i = 0; i < kPicks; ++i) {
+      if (!handle_->Select(invocation).ok()) return false;
+    }
+    return true;
+  });
+  EXPECT_TRUE(verdict.pure()) << verdict;
+  for (const auto& directory : directories) directory->Close(std::chrono::nanoseconds(0), nullptr);
 }
 
 // Picks whose plan is not built, as the executor stands still.
