@@ -272,7 +272,7 @@ class Comparison {
     double below = 0;
     for (const internal::Plan::Branch& branch : plan.branches) {
       Places set;
-      for (const auto& member : branch.leaf->by_rank) set.push_back(PlaceOf(directory_.ProviderIn(member.slot).address()));
+      for (const Slot member : branch.leaf->by_rank) set.push_back(PlaceOf(directory_.ProviderIn(member).address()));
       const auto end = ends.find(set);
       ASSERT_TRUE(end != ends.end()) << Text(set) << " is no end";
       const double share = static_cast<double>(branch.below) / 18446744073709551615.0 - below;
