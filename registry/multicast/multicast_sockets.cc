@@ -1,6 +1,5 @@
 #include "fairlead/registry/multicast/multicast_sockets.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -46,10 +45,6 @@ constexpr int kReceiveBuffer = 1 << 20;  // answers come in bursts
 absl::Status Failure(std::string_view what, const std::string& text) {
   return absl::UnavailableError(absl::StrCat(absl::string_view(what.data(), what.size()), ": ", text));
 }
-absl::Status SystemFailure(std::string_view what) {
-  return Failure(what, asio::error_code(errno, asio::system_category()).message());
-}
-
 // The same address however it was come by.
 std::string WithoutScope(const Address& address) {
   const std::string text = address.to_string();
@@ -76,41 +71,6 @@ absl::Status Open(Udp::socket& socket, const Udp::endpoint& at) {
   return absl::OkStatus();
 }
 
-absl::Status Join(Udp::socket& socket, const Address& group, const NetworkInterface& interface) {
-  int failed = 0;
-  if (group.is_v4()) {
-    ip_mreqn request{};
-    request.imr_multiaddr.s_addr = htonl(group.to_v4().to_uint());
-    request.imr_ifindex = static_cast<int>(interface.index);
-    failed = setsockopt(socket.native_handle(), IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof request);
-  } else {
-    ipv6_mreq request{};
-    std::memcpy(&request.ipv6mr_multiaddr, group.to_v6().to_bytes().data(), sizeof request.ipv6mr_multiaddr);
-    request.ipv6mr_interface = interface.index;
-    failed = setsockopt(socket.native_handle(), IPPROTO_IPV6, IPV6_JOIN_GROUP, &request, sizeof request);
-  }
-  return failed == 0 ? absl::OkStatus() : SystemFailure(absl::StrCat("cannot join ", group.to_string()));
-}
-
-absl::Status SendThrough(Udp::socket& socket, const Address& group, const NetworkInterface& interface) {
-  int failed = 0;
-  if (interface.index != 0 && group.is_v4()) {
-    ip_mreqn request{};
-    // A source address, which that of a loopback interface would not become by itself.
-    inet_pton(AF_INET, interface.v4.c_str(), &request.imr_address);
-    request.imr_ifindex = static_cast<int>(interface.index);
-    failed = setsockopt(socket.native_handle(), IPPROTO_IP, IP_MULTICAST_IF, &request, sizeof request);
-  } else if (interface.index != 0) {
-    const auto index = static_cast<int>(interface.index);
-    failed = setsockopt(socket.native_handle(), IPPROTO_IPV6, IPV6_MULTICAST_IF, &index, sizeof index);
-  }
-  if (failed != 0) return SystemFailure("cannot send through the network interface");
-  // The group's members on this host hear it too.
-  SetOption(socket, group.is_v4() ? IPPROTO_IP : IPPROTO_IPV6, group.is_v4() ? IP_MULTICAST_LOOP : IPV6_MULTICAST_LOOP,
-            int{1});
-  return absl::OkStatus();
-}
-
 // What the thread does. Its members are the thread's, but for those under the mutex.
 class Receiver : public std::enable_shared_from_this<Receiver> {
  public:
@@ -130,7 +90,7 @@ class Receiver : public std::enable_shared_from_this<Receiver> {
   // Before the thread.
   absl::Status Listen(const Udp::endpoint& group, const NetworkInterface& interface) {
     FAIRLEAD_RETURN_IF_ERROR(Open(group_, group));
-    FAIRLEAD_RETURN_IF_ERROR(Join(group_, group.address(), interface));
+    FAIRLEAD_RETURN_IF_ERROR(JoinGroup(group_.native_handle(), WithoutScope(group.address()), interface));
     FAIRLEAD_RETURN_IF_ERROR(Open(direct_, Udp::endpoint(group.protocol(), group.port())));
     // Else it would also get what other sockets of the host have joined for.
     if (group.address().is_v4()) {
@@ -341,7 +301,7 @@ class Link final : public MulticastLink {
     FAIRLEAD_RETURN_IF_ERROR(receiver_->Listen(group_, interface));
     FAIRLEAD_RETURN_IF_ERROR(FindRoute(interface));
     FAIRLEAD_RETURN_IF_ERROR(Open(out_, Udp::endpoint(group_.protocol(), 0)));
-    FAIRLEAD_RETURN_IF_ERROR(SendThrough(out_, group, interface));
+    FAIRLEAD_RETURN_IF_ERROR(SendThrough(out_.native_handle(), group.is_v6(), interface));
     const SignalsBlocked blocked;
     try {
       thread_ = std::thread([receiver = receiver_] {
@@ -373,7 +333,7 @@ class Link final : public MulticastLink {
   absl::Status FindRoute(const NetworkInterface& interface) {
     Udp::socket probe(context_);
     FAIRLEAD_RETURN_IF_ERROR(Open(probe, Udp::endpoint(group_.protocol(), 0)));
-    FAIRLEAD_RETURN_IF_ERROR(SendThrough(probe, group_.address(), interface));
+    FAIRLEAD_RETURN_IF_ERROR(SendThrough(probe.native_handle(), group_.address().is_v6(), interface));
     asio::error_code error;
     probe.connect(group_, error);
     if (error) return Failure(absl::StrCat("no way to ", group_.address().to_string()), error.message());

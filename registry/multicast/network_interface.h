@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace fairlead::internal {
@@ -17,6 +18,11 @@ struct NetworkInterface {
 
 // By name, or by one of its addresses. kUnavailable: there is none, now.
 absl::StatusOr<NetworkInterface> FindInterface(const std::string& wanted);
+
+// For the datagram socket `fd`, whose family is that of the group. kUnavailable names what the system says.
+absl::Status JoinGroup(int fd, const std::string& group, const NetworkInterface& interface);
+// What it sends to groups leaves by that interface, and reaches their members on this host too.
+absl::Status SendThrough(int fd, bool v6, const NetworkInterface& interface);
 
 // Which addresses are this host's. Read from the system when one is not known, at most every ten seconds.
 class LocalAddresses {
