@@ -76,6 +76,7 @@ absl::Status Run() {
   auto runtime = fairlead::Runtime::Create({.extensions = *extensions});
   if (!runtime.ok()) return runtime.status();
 
+  std::vector<std::unique_ptr<toy::TcpServer>> servers;
   std::vector<fairlead::Registration> registrations;
   const auto announce = [&](const std::string& url) {
     auto registration = (*runtime)->Register(kRegistry, url);
@@ -83,8 +84,11 @@ absl::Status Run() {
     return registration.status();
   };
   for (const std::string centre : {"hangzhou", "shanghai"}) {
-    const std::string port = centre == "hangzhou" ? "20880" : "20881";
-    if (auto status = announce("dubbo://127.0.0.1:" + port + "/com.acme.Orders?dc=" + centre); !status.ok()) return status;
+    auto server = toy::TcpServer::Start({}, [centre](const toy::TcpServer::Request&) { return centre; });
+    if (!server.ok()) return server.status();
+    const std::string address = "127.0.0.1:" + std::to_string((*server)->port());
+    if (auto status = announce("dubbo://" + address + "/com.acme.Orders?dc=" + centre); !status.ok()) return status;
+    servers.push_back(*std::move(server));
   }
   const std::string consumer = "consumer://0.0.0.0/com.acme.Orders";
   auto orders = (*runtime)->Refer(kRegistry, consumer, std::make_shared<toy::TcpProtocol>());
