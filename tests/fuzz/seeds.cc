@@ -130,6 +130,15 @@ const std::map<std::string, std::function<std::vector<std::string>()>, std::less
       {"properties", [] { return UrlGroups(PropertiesText); }},
       {"file_lines", [] { return UrlGroups(Lines); }},
       {"child_names", [] { return UrlGroups(Lines); }},
+      {"multicast_message",
+       [] {
+         std::vector<std::string> texts = Some(Cases().urls, 100);
+         for (std::size_t i = 0, n = texts.size(); i < n; ++i) {
+           static constexpr const char* kVerbs[] = {"register ", "unregister ", "subscribe ", "unsubscribe "};
+           texts.push_back(kVerbs[i % 4] + texts[i] + "\n");
+         }
+         return texts;
+       }},
       {"redis_reply", [] { return UrlGroups(RedisText); }},
   };
   return makers;
