@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fairlead/tests/support/fed_directory.h"
@@ -111,14 +112,18 @@ TEST_F(DryRunTest, SaysHowWeightedDestinationsDivideCalls) {
   };
   input_.before.documents[kConditions] = document(80, 20);
   input_.after.documents[kConditions] = document(50, 50);
-  const DryRunReport report = Run();
-  const DryRunReport::Calls* find = Of(report, "find");
-  ASSERT_NE(find, nullptr);
-  EXPECT_TRUE(find->shares_change);
-  ASSERT_EQ(find->before.sets.size(), 2u);
-  EXPECT_DOUBLE_EQ(find->before.sets[0].first, 0.8);
-  EXPECT_DOUBLE_EQ(find->after.sets[0].first, 0.5);
-  EXPECT_EQ(find->before.candidates, 3u);
+  // As the Java fleet draws, the first destination gets a unit of weight more than its own.
+  for (const auto& [compat, more] : {std::pair(Compat::kStrict, 0.01), std::pair(Compat::kFixed, 0.0)}) {
+    input_.compat = compat;
+    const DryRunReport report = Run();
+    const DryRunReport::Calls* find = Of(report, "find");
+    ASSERT_NE(find, nullptr);
+    EXPECT_TRUE(find->shares_change);
+    ASSERT_EQ(find->before.sets.size(), 2u);
+    EXPECT_DOUBLE_EQ(find->before.sets[0].first, 0.8 + more);
+    EXPECT_DOUBLE_EQ(find->after.sets[0].first, 0.5 + more);
+    EXPECT_EQ(find->before.candidates, 3u);
+  }
 }
 
 TEST_F(DryRunTest, SaysWhichParametersChange) {
