@@ -115,7 +115,7 @@ TEST_F(WishesTest, NamesThatAreNotKnownAreTold) {
   Start("consumer://10.0.0.9/com.acme.Orders?application=shop&router=nowhere,-nothing,default");
   Open({"10.0.0.1"});
   EXPECT_THAT(ListAddresses(), ElementsAre(kA));
-  EXPECT_EQ(log_.Count("FL-3-5"), 1u);
+  EXPECT_EQ(log_.Count("FL-3-5"), 2u);
   std::string skipped;
   for (const std::string& line : handle_->Explain({}).skipped) skipped += line + "\n";
   EXPECT_THAT(skipped, HasSubstr("nowhere"));

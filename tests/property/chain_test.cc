@@ -109,11 +109,7 @@ class ChainScenario : public Scenario {
       }
       documents.push_back({RuleScope::kProviderApplication, RuleKind::kTags, application, std::move(text)});
     }
-    // Where nobody has or wants a tag, calls are not asked for one.
-    const bool anybody = std::any_of(providers.begin(), providers.end(), [](const PlainUrl& one) { return one.contains("dubbo.tag"); });
-    if (anybody || !tags.rules.empty() || consumer.contains("dubbo.tag") || consumer.contains("dubbo.force.tag")) {
-      steps.push_back({"", std::move(tags)});
-    }
+    steps.push_back({"", std::move(tags)});
   }
 
   void Affinity(RuleScope scope, const std::string& owner) {
@@ -206,7 +202,8 @@ class Comparison {
     const internal::Plan* plan = planned && live ? directory_.PlanOf(invocation) : nullptr;
     if (plan != nullptr) ExpectPlan(*plan, ends);
     if (::testing::Test::HasFatalFailure()) return;
-    ++seen[!live ? "all down" : plan != nullptr ? "plan" : planned ? "no plan" : "first call"];
+    const bool wish = directory_.snapshot().minds_wishes && HasWish(invocation);
+    ++seen[!live ? "all down" : plan != nullptr ? "plan" : wish ? "wish" : planned ? "no plan" : "first call"];
     ++seen[ends.size() > 1 ? plan != nullptr ? "plan that draws" : "walk that draws" : "one end"];
     ++seen[ends.begin()->first.empty() ? "nobody" : "somebody"];
 

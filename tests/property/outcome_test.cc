@@ -196,6 +196,10 @@ void ExpectRenormalised(DirectoryWorld& world, unsigned empty, Absent way, bool 
     if ((empty >> i & 1) == 0) total += shares[static_cast<std::size_t>(i)] = weight;
   }
   if (total > 0) {
+    // Dubbo's draw: the first gets a unit too much and the last one too little.
+    const auto drawn = [](double share) { return share > 0; };
+    ++*std::find_if(shares.begin(), shares.end(), drawn);
+    --*std::find_if(shares.rbegin(), shares.rend(), drawn);
     for (double& share : shares) share /= total;
   } else if (!force) {
     shares.back() = 1;

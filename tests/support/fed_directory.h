@@ -12,6 +12,7 @@
 #include "fairlead/directory/directory_core.h"
 #include "fairlead/directory/rule_keys.h"
 #include "fairlead/directory/snapshot.h"
+#include "fairlead/routing/wish.h"
 #include "fairlead/tests/support/directory_world.h"
 
 namespace fairlead {
@@ -67,6 +68,7 @@ class FedDirectory {
     const internal::DirectorySnapshot& now = snapshot();
     const std::uint32_t method_class = now.class_of.at(static_cast<std::size_t>(invocation.method));
     const internal::MethodClass& of = now.classes[method_class];
+    if (now.minds_wishes && HasWish(invocation)) return nullptr;
     if (of.plan != nullptr) return of.plan.get();
     if (of.bare_plan != nullptr && invocation.attachments.empty()) return of.bare_plan.get();
     internal::PlanKey key;

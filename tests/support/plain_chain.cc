@@ -47,6 +47,9 @@ struct Walker {
       total += to.weight;
     }
     if (ways.empty()) return {{rule.force ? Places() : in, 1}};
+    // Dubbo's draw: the first gets a unit too much and the last one too little.
+    ++ways.front().second;
+    if (--ways.back().second == 0) ways.pop_back();
     for (auto& [set, share] : ways) share /= total;
     return ways;
   }
