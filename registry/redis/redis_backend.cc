@@ -165,8 +165,8 @@ void RedisBackend::SwitchTo(RedisLink& link) {
     if (stopped_) return;
   }
   // Everybody's extensions were due meanwhile, if it was the server that was away: those who come back first are not all.
-  const bool lapsed = state_ == State::kSuspended && context_.clock->SteadyNow() - suspended_at_ +
-                                                             options_.answer_timeout >= options_.session / 2;
+  const bool lapsed =
+      state_ == State::kSuspended && context_.clock->SteadyNow() - unheard_since_ >= options_.session / 2;
   current_ = &link;
   state_ = State::kUp;
   if (!same) {
@@ -182,9 +182,11 @@ void RedisBackend::SwitchTo(RedisLink& link) {
 }
 
 void RedisBackend::Suspend() {
+  unheard_since_ = context_.clock->SteadyNow();
+  // It was silent for so long before it was given up.
+  if (absl::IsDeadlineExceeded(current_->trouble())) unheard_since_ -= options_.answer_timeout;
   current_ = nullptr;
   state_ = State::kSuspended;
-  suspended_at_ = context_.clock->SteadyNow();
   watches_->Use(nullptr, false);
   session_end_ = context_.executor->After(options_.session, [this] { EndSession(); });
   Tell(Session::kSuspended);

@@ -86,7 +86,7 @@ class RedisBackend final : public RegistryBackend, private RedisLink::Observer {
 
   RedisLink* current_ = nullptr;
   State state_ = State::kNone;
-  Clock::SteadyTime suspended_at_{};
+  Clock::SteadyTime unheard_since_{};  // of any server, while suspended
   std::uint64_t generation_ = 0;
   std::map<const RedisLink*, std::string> runs_;  // of servers that have this session's data: their run ids
   Timer session_end_;
