@@ -43,6 +43,8 @@ RegistryDirectory::RegistryDirectory(DirectoryConfig config)
       updater_(internal::Updater::Create(std::move(config))) {}
 
 void RegistryDirectory::NotifyUnion(Notification full, bool all) {
+  // A protection before this one may end after the directory.
+  if (absl::IsCancelled(updater_->core()->Mutable().status)) return;
   // A first word of kUnknown is an answer too: there are children, and none can be read. Waiting would not help.
   if (all) told_ |= Bit(full.category);
   heard_ |= full.category == Category::kProviders;
