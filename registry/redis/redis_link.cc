@@ -181,11 +181,13 @@ void RedisLink::OnLost(RedisConnection& connection, const absl::Status& why) {
 
 void RedisLink::Lose(const absl::Status& why) {
   if (closed_) return;
-  commands_.reset();
-  messages_.reset();
+  const bool was_up = std::exchange(up_, false);
   link_life_.reset();
   trouble_ = why;
-  const bool was_up = std::exchange(up_, false);
+  // Who waited for an answer hears of its end, and may ask again, or stop everything.
+  std::exchange(commands_, nullptr).reset();
+  std::exchange(messages_, nullptr).reset();
+  if (closed_) return;
   // One that came up only to fail again is not a fresh start.
   if (was_up && context_.clock->SteadyNow() - up_since_ >= options_.reconnect_period) attempt_ = 1;
   next_step_ = context_.executor->After(NextWait(), [this] { Connect(); });

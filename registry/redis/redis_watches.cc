@@ -17,6 +17,8 @@ using std::chrono::milliseconds;
 // Paces the thousands of reads that follow a new connection.
 constexpr std::size_t kMostReads = 128;
 constexpr std::size_t kMostSkipped = 100;
+constexpr std::string_view kHeldBack =
+    "the server lost entries or could not be reached, and not all are back; the list before stays for now";
 
 std::vector<std::uint64_t> HashesOf(const std::vector<std::string>& names) {
   std::vector<std::uint64_t> hashes;
@@ -118,6 +120,8 @@ void RedisWatches::Use(RedisLink* link, bool fresh) {
   if (fresh) settled_at_ = context_.clock->SteadyNow() + settle();
   for (const auto& [key, entry] : entries_) {
     entry->subscribed = entry->queued = entry->reading = entry->dirty = entry->read_here = false;
+    entry->names_here.clear();
+    entry->held_back = false;
     entry->timer.Cancel();
     entry->look.Cancel();
     entry->settle.Cancel();
@@ -246,7 +250,8 @@ void RedisWatches::OnHash(const EntryPtr& entry, absl::StatusOr<std::vector<Redi
   if (entry->removed) return;
   NoticeLoss(*entry, hash->size() / 2);
   Found found;
-  if (hash->empty()) {
+  const bool nothing_there = hash->empty();
+  if (nothing_there) {
     // The last field takes the key along, so that an empty hash and none at all look the same. Whoever unregisters says
     // so; a wipe does not.
     found.missing = !entry->left;
@@ -265,8 +270,9 @@ void RedisWatches::OnHash(const EntryPtr& entry, absl::StatusOr<std::vector<Redi
     }
     SetBad(*entry, std::move(reading.bad));
     found.names = std::move(reading.live);
-    entry->left = false;
   }
+  NoticeDepartures(*entry, found.names);
+  if (!nothing_there) entry->left = false;
   if (HoldsBack(entry, found.names)) return;
   Tell(entry, std::move(found));
 }
@@ -281,11 +287,25 @@ milliseconds RedisWatches::settle() const {
 // connection is no loss.
 void RedisWatches::NoticeLoss(Entry& entry, std::size_t fields) {
   const bool heard_all = std::exchange(entry.read_here, true);
+  const std::size_t before = std::exchange(entry.fields_here, fields);
   // The word may come after the reading.
   if (entry.left && std::exchange(entry.lost, false)) entry.settled_at = {};
-  if (!heard_all || entry.left || entry.lost || fields >= entry.told_names.size()) return;
+  if (!heard_all || entry.left || entry.lost || fields >= before) return;
   entry.lost = true;
   entry.settled_at = context_.clock->SteadyNow() + settle();
+}
+
+// Those that stood here and went with a word are not waited for.
+void RedisWatches::NoticeDepartures(Entry& entry, const std::vector<std::string>& names) {
+  std::vector<std::uint64_t> now = HashesOf(names);
+  if (entry.left) {
+    std::vector<std::uint64_t> gone, awaited;
+    std::set_difference(entry.names_here.begin(), entry.names_here.end(), now.begin(), now.end(), std::back_inserter(gone));
+    std::set_difference(entry.told_names.begin(), entry.told_names.end(), gone.begin(), gone.end(),
+                        std::back_inserter(awaited));
+    entry.told_names = std::move(awaited);
+  }
+  entry.names_here = std::move(now);
 }
 
 // On a server that took another's place, or lost its data, the providers come back one by one, within half a session;
@@ -297,7 +317,12 @@ bool RedisWatches::Lacks(const Entry& entry, const std::vector<std::string>& nam
 }
 
 bool RedisWatches::HoldsBack(const EntryPtr& entry, const std::vector<std::string>& names) {
-  if (Lacks(*entry, names)) {
+  const bool holds = Lacks(*entry, names);
+  if (std::exchange(entry->held_back, holds) != holds) {
+    if (holds) context_.log->Info("FL-6-9", entry->key, std::string(kHeldBack));
+    on_skipped_();
+  }
+  if (holds) {
     const auto until_settled = std::max(settled_at_, entry->settled_at) - context_.clock->SteadyNow();
     entry->settle = After(until_settled, [this, entry] { Want(entry); });
     return true;
@@ -361,6 +386,7 @@ void RedisWatches::SetBad(Entry& entry, std::vector<std::string> bad) {
 std::vector<std::string> RedisWatches::Skipped() const {
   std::vector<std::string> all;
   for (const auto& [key, entry] : entries_) {
+    if (all.size() < kMostSkipped && entry->held_back) all.push_back(absl::StrCat(entry->key, ": ", ToAbsl(kHeldBack)));
     for (const std::string& one : entry->bad) {
       if (all.size() == kMostSkipped) return all;
       all.push_back(absl::StrCat(entry->key, ": ", one));

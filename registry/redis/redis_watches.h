@@ -64,7 +64,7 @@ class RedisWatches {
   void OnMessage(const std::string& channel, const std::string& payload);
   bool watches_services() const;
 
-  // Fields that are passed over, each with its key and the reason; at most a hundred.
+  // Fields that are passed over, each with its key and the reason, and lists that are held back; at most a hundred.
   std::vector<std::string> Skipped() const;
 
  private:
@@ -83,10 +83,13 @@ class RedisWatches {
     bool dirty = false;     // something changed while it was being read
     bool left = false;      // somebody said that a field was taken away, since the last reading that found some
     bool read_here = false;  // on the present link
+    std::size_t fields_here = 0;             // as of that reading
+    std::vector<std::uint64_t> names_here;   // hashes of those that lived, in order
     bool lost = false;       // fields have gone without a word; until a list is told
     Clock::SteadyTime settled_at{};
     RedisFields fields;
-    std::vector<std::uint64_t> told_names;  // hashes of what a list was told to have, in order
+    std::vector<std::uint64_t> told_names;  // hashes of what is waited for: what a list was told to have, in order
+    bool held_back = false;                 // for Skipped
     std::vector<std::string> bad;
     Backoff backoff;
     Timer timer;   // the end of a burst window
@@ -109,6 +112,7 @@ class RedisWatches {
   // How long those who register may take to write again what somebody lost.
   std::chrono::milliseconds settle() const;
   void NoticeLoss(Entry& entry, std::size_t fields);
+  void NoticeDepartures(Entry& entry, const std::vector<std::string>& names);
   bool Lacks(const Entry& entry, const std::vector<std::string>& names) const;
   bool HoldsBack(const EntryPtr& entry, const std::vector<std::string>& names);
   void EndRead(const EntryPtr& entry);

@@ -21,7 +21,7 @@ namespace fairlead {
 // The server, as simple as Dubbo's: it matches, and forgets a client that is gone.
 struct FakeRegistryServer {
   std::map<const void*, std::set<std::string>> registered;  // by client
-  std::vector<std::function<void()>> on_change;
+  std::map<const void*, std::function<void()>> on_change;   // by client
 
   std::vector<std::string> Find(const std::string& consumer) const {
     const UrlParts asked = *UrlParts::Parse(consumer);
@@ -39,7 +39,7 @@ struct FakeRegistryServer {
     return found;
   }
   void Change() {
-    for (const auto& told : on_change) told();
+    for (const auto& [client, told] : on_change) told();
   }
 };
 
@@ -49,8 +49,9 @@ class FakeRegistryService final : public RegistryService {
   enum class Answers { kAtOnce, kLater, kNever };
 
   explicit FakeRegistryService(std::shared_ptr<FakeRegistryServer> server) : server_(std::move(server)) {
-    server_->on_change.push_back([this] { Push(); });
+    server_->on_change[this] = [this] { Push(); };
   }
+  ~FakeRegistryService() override { server_->on_change.erase(this); }
 
   void Register(const std::string& url, Answer done) override {
     Begin("register " + url);

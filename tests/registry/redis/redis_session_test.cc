@@ -153,6 +153,59 @@ TEST_F(RedisSessionTest, WhatGoesWithoutAWordIsWaitedForAndWhatIsUnregisteredIsN
   EXPECT_THAT(client->last(), ElementsAre(kB));
 }
 
+TEST_F(RedisSessionTest, AfterALossThoseWhoLeaveWithAWordAreNotWaitedFor) {
+  for (const char* url : {kA, kB}) redis_.Set(kKey, url, now() + 600000);
+  const auto client = Connect("delay-notification=0");
+  client->Watch("a.B");
+  redis_.Restart(true);
+  Advance(seconds(1));
+  for (const char* url : {kA, kB}) redis_.Set(kKey, url, now() + 600000);
+  executor_->RunReady();
+  ASSERT_THAT(client->last(), ElementsAre(kA, kB));
+  redis_.Delete(kKey, kB);
+  redis_.Set(kKey, kC, now() + 600000);
+  executor_->RunReady();
+  EXPECT_THAT(client->last(), ElementsAre(kA, kC));
+  redis_.Delete(kKey, kA);
+  executor_->RunReady();
+  redis_.Delete(kKey, kC);
+  executor_->RunReady();
+  EXPECT_THAT(client->last(), IsEmpty());
+  redis_.Set(kKey, kB, now() + 600000);
+  executor_->RunReady();
+  EXPECT_THAT(client->last(), ElementsAre(kB)) << "nobody is missing";
+}
+
+TEST_F(RedisSessionTest, WhatIsHeldBackIsToldAndTimeIsGivenOnce) {
+  for (const char* url : {kA, kB}) redis_.Set(kKey, url, now() + 600000);
+  const auto client = Connect("delay-notification=0");
+  client->Watch("a.B");
+  redis_.Restart(true);
+  Advance(seconds(1));
+  redis_.Set(kKey, kC, now() + 600000);
+  executor_->RunReady();
+  EXPECT_TRUE(client->told_.back().missing);
+  EXPECT_EQ(log_.count("FL-6-9"), 1u);
+  EXPECT_THAT(client->backend_->Skipped(), ElementsAre(AllOf(HasSubstr(kKey), HasSubstr("not all are back"))));
+  Advance(seconds(37));
+  EXPECT_THAT(client->last(), ElementsAre(kC)) << "five eighths of a session are over";
+  EXPECT_THAT(client->backend_->Skipped(), IsEmpty());
+}
+
+// What waits for the answers of a link that is lost may be the last thing before the end.
+TEST_F(RedisSessionTest, AnEndAmongTheAnswersThatALostLinkOwes) {
+  const auto client = Connect();
+  client->Put("a.B", kA);
+  server().silent = true;
+  absl::Status stopped = absl::UnknownError("not stopped");
+  std::shared_ptr<void> last(nullptr, [&](void*) {
+    client->backend_->Stop([&](absl::Status status) { stopped = std::move(status); });
+  });
+  client->backend_->Remove("a.B", Category::kProviders, kA, [last = std::move(last)](const absl::Status&) {});
+  Advance(seconds(20));
+  EXPECT_NE(stopped.code(), absl::StatusCode::kUnknown);
+}
+
 // Nobody could extend anything meanwhile, and the first to come back are not all.
 TEST_F(RedisSessionTest, AfterHalfASessionWithoutAServerThoseWhoLapsedAreWaitedFor) {
   const auto told_after = [this](seconds outage) {
