@@ -65,9 +65,9 @@ absl::Status CheckMulticastUrl(std::string_view url) {
         " for a url, as its receivers read ", kMostDatagramBytes,
         " bytes of a message: register fewer parameters (simplified=true), or in another registry"));
   }
-  if (!IsUtf8(url) || HasControls(url)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(Redacted(url), ": expected UTF-8 without control characters; percent-encode them"));
+  if (!IsUtf8(url) || HasControls(url) || Trimmed(url) != url) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        Redacted(url), ": expected UTF-8 without control characters, and without blanks at its ends; percent-encode them"));
   }
   return absl::OkStatus();
 }

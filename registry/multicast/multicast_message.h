@@ -33,7 +33,8 @@ std::optional<MulticastMessage> ReadMulticastMessage(std::string_view datagram);
 // A datagram, with its line feed.
 std::string MulticastText(MulticastVerb verb, std::string_view url);
 
-// kInvalidArgument when a url would not arrive as it is, in any message there may be about it: it is too long, or not text.
+// kInvalidArgument when a url would not arrive as it is, in any message there may be about it: it is too long, or not text, or
+// would be trimmed.
 absl::Status CheckMulticastUrl(std::string_view url);
 
 // A url as somebody announces it.
