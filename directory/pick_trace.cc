@@ -13,7 +13,7 @@ std::string PickTrace::ToString() const {
                                      method.empty() ? "" : ".", method, snapshot, snapshot_age_seconds, providers,
                                      live);
   for (const std::string& one : registries) absl::StrAppend(&text, "  of ", one, "\n");
-  if (!choice.empty()) absl::StrAppend(&text, "  registry ", choice, "\n");
+  if (!choice.empty()) absl::StrAppend(&text, "  chosen: ", choice, "\n");
   for (const RouterStep& step : routers) {
     absl::StrAppendFormat(&text, "  %-10s %s  %s case %d  %d -> %d%s%s\n", step.router, step.what,
                           step.runtime ? "runtime" : "cached", step.which, step.in, step.out,

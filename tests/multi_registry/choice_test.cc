@@ -45,7 +45,7 @@ TEST_F(ChoiceTest, ThePreferredRegistryComesFirst) {
   const PickTrace trace = orders->Explain({});
   EXPECT_EQ(trace.choice, "registry memory://b: the first live one that is preferred");
   EXPECT_THAT(trace.ToString(), AllOf(HasSubstr("of registry memory://a  1 providers, 1 live  weight 100\n"),
-                                      HasSubstr("registry registry memory://b: the first live")));
+                                      HasSubstr("chosen: registry memory://b: the first live")));
 }
 
 TEST_F(ChoiceTest, TheZoneOfTheCallDecides) {

@@ -72,8 +72,9 @@ struct SlowTags {
   static Hosts Route(const std::map<std::string, SlowTags>& rules, const Hosts& all, const Hosts& in, const std::string& tag,
                      bool request_force) {
     std::map<std::string, Addresses> by_name;
-    for (const auto& [application, rule] : rules) {
-      by_name[application] = rule.AddressesOf(Filter(all, [&](const Host& host) { return host.application == application; }));
+    for (const auto& rule : rules) {
+      const auto own = [&rule](const Host& host) { return host.application == rule.first; };
+      by_name[rule.first] = rule.second.AddressesOf(Filter(all, own));
     }
     const auto addresses = [&](const Host& host) { return Find(by_name[host.application], tag, request_force); };
     const auto listed = [&](const Host& host) {
