@@ -134,6 +134,8 @@ TEST(DelegateRuntimeTest, AHostAddsItWithItsScheme) {
   directory.reset();
   runtime->Shutdown(seconds(1), [](const absl::Status&) {});
   executor->Advance(seconds(20));
+  runtime.reset();
+  executor->RunReady();  // what it posts at its end
 }
 
 }  // namespace
