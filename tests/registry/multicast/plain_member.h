@@ -19,7 +19,7 @@ struct TestGroup {
   std::uint16_t port = static_cast<std::uint16_t>(20000 + getpid() % 20000);
   std::string url(const std::string& parameters = "") const {
     return "multicast://" + address + ":" + std::to_string(port) +
-           "?network.interface=lo&file-cache=false&timeout=10000&reply.wait=400" + (parameters.empty() ? "" : "&" + parameters);
+           "?network.interface=lo&file-cache=false&timeout=60000&reply.wait=2000" + (parameters.empty() ? "" : "&" + parameters);
   }
 };
 
@@ -37,7 +37,7 @@ class PlainMember {
     request.imr_ifindex = static_cast<int>(if_nametoindex("lo"));
     EXPECT_EQ(setsockopt(socket_, IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof request), 0);
     EXPECT_EQ(setsockopt(socket_, IPPROTO_IP, IP_MULTICAST_IF, &request, sizeof request), 0);
-    timeval limit{10, 0};
+    timeval limit{60, 0};
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   }
   ~PlainMember() { close(socket_); }
