@@ -66,6 +66,8 @@ void MulticastRounds::TickLater() {
 }
 
 void MulticastRounds::Tick() {
+  // Before the next question in any case.
+  const milliseconds patience = std::min(options_.reply_wait, options_.session / 4);
   std::vector<std::string> to_ask;
   for (auto& [service, round] : rounds_) {
     if (Now() >= round.next) {
@@ -73,7 +75,7 @@ void MulticastRounds::Tick() {
       round.next = NextRound();
       continue;
     }
-    if (!options_.clean || !round.asked_at || Now() - *round.asked_at < options_.reply_wait) continue;
+    if (!options_.clean || !round.asked_at || Now() - *round.asked_at < patience) continue;
     std::set<std::string> services = {service};
     if (service == "*") heard_.AddServicesTo(services);
     for (const std::string& one : services) {

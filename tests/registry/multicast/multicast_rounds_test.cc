@@ -68,6 +68,15 @@ TEST_F(MulticastRoundsTest, WhatCannotBeProbedStays) {
   EXPECT_THAT(group_.probed, IsEmpty());
 }
 
+TEST_F(MulticastRoundsTest, ASessionShorterThanTheTimeForAnswersDropsTheDeadToo) {
+  const auto consumer = Consumer("session=1000&reply.wait=2000");
+  Advance(seconds(2));
+  group_.Inject("register " + P(1));
+  Advance(seconds(4));
+  EXPECT_THAT(consumer->last(), IsEmpty());
+  EXPECT_THAT(group_.probed, SizeIs(2));
+}
+
 TEST_F(MulticastRoundsTest, CleanFalseDropsNobody) {
   const auto consumer = Consumer("clean=false");
   group_.Inject("register " + P(1));
