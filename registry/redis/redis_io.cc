@@ -28,10 +28,10 @@ namespace fairlead::internal {
 namespace {
 
 using Tcp = asio::ip::tcp;
-using Endpoints = std::vector<Tcp::endpoint>;
+using TcpEndpoints = std::vector<Tcp::endpoint>;
 
 // Blocks. Not OK names the host.
-absl::StatusOr<Endpoints> LookUp(const RedisServer& server) {
+absl::StatusOr<TcpEndpoints> LookUp(const RedisServer& server) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
@@ -41,7 +41,7 @@ absl::StatusOr<Endpoints> LookUp(const RedisServer& server) {
     return absl::UnavailableError(
         absl::StrCat("the name ", server.host, " cannot be resolved: ", gai_strerror(error)));
   }
-  Endpoints endpoints;
+  TcpEndpoints endpoints;
   for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
     Tcp::endpoint endpoint;
     if (one->ai_addrlen > endpoint.capacity()) continue;
@@ -121,7 +121,7 @@ class RedisIo::Channel : public std::enable_shared_from_this<Channel> {
     try {
       std::thread([loop = loop_, server = server_, weak = weak_from_this()] {
         pthread_setname_np(pthread_self(), "fl-redis-name");
-        absl::StatusOr<Endpoints> found = LookUp(server);
+        absl::StatusOr<TcpEndpoints> found = LookUp(server);
         loop->lookups.fetch_sub(1);
         asio::post(loop->context, [weak, found = std::move(found)]() mutable {
           const auto self = weak.lock();
@@ -267,7 +267,7 @@ class RedisIo::Channel : public std::enable_shared_from_this<Channel> {
 
   // Thread only.
   Tcp::socket socket_;
-  Endpoints endpoints_;
+  TcpEndpoints endpoints_;
   std::size_t next_endpoint_ = 0;
   std::array<char, 65536> buffer_;
   RedisReplyReader reader_;

@@ -52,14 +52,14 @@ enum class Prefixes : std::uint8_t { kErased, kTakenOff, kKept };
 Prefixes OfRule(Compat compat) { return compat == Compat::kStrict ? Prefixes::kErased : Prefixes::kTakenOff; }
 
 // The rule's text without the prefixes that are erased, knowing its way back.
-class RuleText {
+class ConditionText {
  public:
-  RuleText(std::string_view given, Prefixes prefixes)
+  ConditionText(std::string_view given, Prefixes prefixes)
       : given_(given),
         prefixes_(prefixes),
         first_(erased() ? given : "", kPrefixes[0]),
         second_(first_.text(), kPrefixes[1]) {}
-  RuleText(const RuleText&) = delete;
+  ConditionText(const ConditionText&) = delete;
 
   std::string_view view() const { return erased() ? std::string_view(second_.text()) : given_; }
   Prefixes prefixes() const { return prefixes_; }
@@ -89,7 +89,7 @@ class RuleText {
 // Splits a side into (separators, word) pairs and builds the keys from them.
 class SideParser {
  public:
-  SideParser(const RuleText& rule, RuleSide side, std::vector<ConditionWord>* words)
+  SideParser(const ConditionText& rule, RuleSide side, std::vector<ConditionWord>* words)
       : rule_(rule), side_(side), words_(words) {}
 
   absl::StatusOr<Conditions> Parse(std::string_view side) {
@@ -175,7 +175,7 @@ class SideParser {
                        rule_.OffsetOf(word), std::string(word), key.key, false, values_of_ != key_});
   }
 
-  const RuleText& rule_;
+  const ConditionText& rule_;
   const RuleSide side_;
   std::vector<ConditionWord>* const words_;
   Conditions keys_;                                         // replaced ones included
@@ -213,7 +213,7 @@ bool IsJavaBlank(std::string_view text) {
 }
 
 absl::StatusOr<Conditions> ParseConditions(std::string_view side, std::vector<ConditionWord>* words, RuleSide which) {
-  const RuleText rule(side, Prefixes::kKept);
+  const ConditionText rule(side, Prefixes::kKept);
   return SideParser(rule, which, words).Parse(rule.view());
 }
 
@@ -226,7 +226,7 @@ absl::StatusOr<ConditionRule> ParseConditionRule(std::string_view text, Compat c
                                                 "\"method=get* => region=hangzhou\""),
                      place);
   }
-  const RuleText rule(text, OfRule(compat));
+  const ConditionText rule(text, OfRule(compat));
   const std::string_view all = rule.view();
   const std::size_t arrow = all.find("=>");
   const std::string_view when = arrow == all.npos ? std::string_view() : JavaTrim(all.substr(0, arrow));

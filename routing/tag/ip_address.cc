@@ -6,17 +6,9 @@
 #include "absl/strings/match.h"
 
 #include "fairlead/base/strings.h"
+#include "fairlead/url/percent.h"
 
 namespace fairlead {
-namespace {
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  const char lower = absl::ascii_tolower(static_cast<unsigned char>(c));
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-}  // namespace
 
 std::optional<IpAddress> IpAddress::Parse(std::string_view text) {
   if (text.empty() || absl::EqualsIgnoreCase(ToAbsl(text), "localhost")) return ParseV4("127.0.0.1");
