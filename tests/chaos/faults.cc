@@ -69,8 +69,8 @@ constexpr std::array kFaults = {
     FaultKind{"churn", "2 000 providers come, go and restart", Churn},
     FaultKind{"provider-death", "real servers die at once, one after the other", RestartServers},
     FaultKind{"provider-kill", "a provider's whole process dies", KillProvider},
-    FaultKind{"delete-tree", "lists, services or everything is deleted in the registry", DeleteTree},
-    FaultKind{"two-at-once", "the consumer cut off while the tree, the data or the server goes; both sessions", TwoAtOnce},
+    FaultKind{"delete-tree", "lists, services or everything is deleted in the registry", DeleteTree, nullptr, nullptr, false, true},
+    FaultKind{"two-at-once", "the consumer cut off while the tree, the data or the server goes; both sessions", TwoAtOnce, nullptr, nullptr, false, true},
     FaultKind{"garbage", "entries that no one can use, 50 kB names, binary data", Garbage, RemoveGarbage},
     FaultKind{"cache-limit", "the cache file cannot be written", CacheFileLimit},
 };

@@ -42,6 +42,7 @@ struct FaultKind {
   // Does it mean something for this registry? Null: for those of one server.
   bool (*fits)(RegistryUnderTest&) = nullptr;
   bool may_split = false;  // some lose the way to one server, and others do not
+  bool thins = false;      // the registry itself lists fewer and fewer providers for a while
   bool Fits(RegistryUnderTest& registry) const {
     return fits == nullptr ? registry.servers().size() == 1 : fits(registry);
   }

@@ -183,7 +183,8 @@ class Storm {
       fail("right, and then wrong again");
     }
     const bool same_for_all = !kind.may_split || !world_.registry().splits();
-    if (same_for_all && fewest.Get() < kFleet / 2) fail(absl::StrCat("the directory offered only ", fewest.Get(), " providers"));
+    const std::size_t least = kind.thins ? 1 : kFleet / 2;
+    if (same_for_all && fewest.Get() < least) fail(absl::StrCat("the directory offered only ", fewest.Get(), " providers"));
     result.fewest = std::min(result.fewest, fewest.Get());
     client_ = nullptr;
     if (!TimeUntil([&] { return Calm(); }, SteadyClock::now())) fail("threads or descriptors stay: " + Held());
