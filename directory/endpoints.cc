@@ -122,7 +122,6 @@ void Endpoints::Unlist(Slot slot) {
   table.providers.Set(slot, {});
   table.states[slot] = nullptr;
   table.invokers[slot] = nullptr;
-  table.weights[slot] = 0;
   shapes_.Unuse(effective);
   valid_.Remove(slot);
   warming_.Remove(slot);
@@ -358,7 +357,6 @@ Slot Endpoints::HoldState(InvokerState& state, const Wanted& wanted) {
   if (table.states.size() <= slot) {
     table.states.resize(slot + 1, nullptr);
     table.invokers.resize(slot + 1, nullptr);
-    table.weights.resize(slot + 1, 0);
   }
   table.states[slot] = &state;
   table.invokers[slot] = &state.invoker();
@@ -494,14 +492,14 @@ std::shared_ptr<const InvokerTable> Endpoints::Table() {
     } else if (next_weight_change_ == 0 || change < next_weight_change_) {
       next_weight_change_ = change;
     }
-    if (weight != table_->weights[slot]) Edit().weights[slot] = weight;
+    if (weight != table_->weights[slot]) Edit().weights.Set(slot, weight);
   });
   warming_ -= warm;
   if (!std::exchange(shown_, true)) {
     // It stays as it is for long, with the room that it grew by.
     table_->states.shrink_to_fit();
     table_->invokers.shrink_to_fit();
-    table_->weights.shrink_to_fit();
+    table_->weights.Trim(table_->states.size());
   }
   return table_;
 }

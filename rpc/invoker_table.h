@@ -10,6 +10,7 @@
 #include "fairlead/rpc/invoker_state.h"
 #include "fairlead/rpc/slot_array.h"
 #include "fairlead/rpc/slot_list.h"
+#include "fairlead/rpc/slot_weights.h"
 #include "fairlead/url/url.h"
 
 namespace fairlead {
@@ -35,7 +36,7 @@ struct InvokerTable {
   ProviderArray providers;                                 // by slot
   std::vector<InvokerState*> states;                       // by slot; owned by the directory
   std::vector<Invoker*> invokers;                          // by slot: a pick without a lease reads no state
-  std::vector<std::int32_t> weights;                       // by slot: effective, for no particular method, at the time
+  SlotWeights weights;                                     // by slot: effective, for no particular method, at the time
   SlotList by_rank;                                        // the order of the last accepted push
 };
 

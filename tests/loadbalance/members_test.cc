@@ -21,7 +21,7 @@ struct Tabled {
     for (const Member& member : members.members()) {
       table.providers.Set(member.slot, *member.provider);
       table.states.push_back(const_cast<InvokerState*>(member.state));
-      table.weights.push_back(member.weight);
+      table.weights.Set(member.slot, member.weight);
       ranks.insert(ranks.begin(), member.slot);
       all.Add(member.slot);
     }
