@@ -22,7 +22,8 @@ namespace {
 constexpr std::string_view kConnectionParameters[] = {
     "session",   "retry.period", "retry.times",   "missing.grace", "resync.period", "delay-notification", "file",
     "file.wait", "file-cache",   "file.interval", "file.cache",    "save.file",     "reconnect.period",   "connection.timeout",
-    "so.timeout"};
+    "so.timeout", "reply.wait",  "unicast",       "clean",         "namespace",     "dubbo.config-center.root-path",
+    "dubbo.config-center.base-path"};
 
 // The user's directory, as Java's user.home; empty when there is none.
 std::string HomeDirectory() {
@@ -58,12 +59,14 @@ absl::StatusOr<RegistryAccess> RegistryPool::Acquire(const std::string& text, co
   if (!factory.ok()) return factory.status();
   absl::StatusOr<RegistryOptions> parsed = RegistryOptions::Parse(url);
   if (!parsed.ok()) return parsed.status();
+  if (absl::Status refused = (*factory)->Check(url); !refused.ok()) return refused;
   RegistryAccess access{nullptr, url, *parsed, {}};
   WarnOfEach(parsed->address, "registry", UnreadableInRegistryUrl(url), &access.remarks);
 
+  // A password may stand without a user's name.
   const std::string key =
-      absl::StrCat(place.ToIdentityString(), "|", ToAbsl(url.Param("backup")), "|", parsed->group, "|",
-                   (*factory)->Place(url));
+      absl::StrCat(place.ToIdentityString(), "|", place.password.value_or(""), "|", ToAbsl(url.Param("backup")), "|",
+                   parsed->group, "|", (*factory)->Place(url));
   access.registry = registries_[key].lock();
   if (access.registry != nullptr) {
     WarnOfOtherConnection(parsed->address, access.registry->url, url);
@@ -108,8 +111,8 @@ void RegistryPool::WarnOfOtherConnection(const std::string& address, const Url& 
     absl::StrAppend(&others, others.empty() ? "" : ", ", ToAbsl(name), "=", Shortened(later.Param(name), 60));
   }
   if (others.empty()) return;
-  log_.Warn("FL-4-3", address,
-            absl::StrCat("has its connection from an earlier url; that one's values hold instead of ", others));
+  log_.WarnOf("FL-4-3", address, others,
+              absl::StrCat("has its connection from an earlier url; that one's values hold instead of ", others));
 }
 
 void RegistryPool::WarnOfEach(const std::string& about, std::string_view whose, std::vector<std::string> remarks,

@@ -50,7 +50,7 @@ class RegistryPool {
   void Bind(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
 
   // One registry for each address, credentials and group, as in Dubbo, and list of backups and what its product says. A
-  // path says nothing.
+  // path says nothing. A url that would be refused alone is refused, whatever is open.
   // `caller` is the url of who asks, whose application may name the cache file.
   absl::StatusOr<RegistryAccess> Acquire(const std::string& text, const std::string& caller);
   std::vector<RegistryReading> Readings() const;

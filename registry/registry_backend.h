@@ -127,6 +127,12 @@ class RegistryFactory {
     (void)registry;
     return {};
   }
+  // Why no registry can be made of `registry`, as Create says it. Asked of each url, also where one of the same place is open
+  // already and will be shared.
+  virtual absl::Status Check(const Url& registry) const {
+    (void)registry;
+    return absl::OkStatus();
+  }
   virtual absl::StatusOr<std::unique_ptr<RegistryBackend>> Create(const Url& registry,
                                                                   const RegistryContext& context) = 0;
 };

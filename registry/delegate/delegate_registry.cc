@@ -16,6 +16,7 @@ class DelegateRegistryFactory final : public RegistryFactory {
   DelegateRegistryFactory(std::string scheme, RegistryServiceMaker make) : scheme_(std::move(scheme)), make_(std::move(make)) {}
 
   std::string_view scheme() const override { return scheme_; }
+  absl::Status Check(const Url& registry) const override { return internal::DelegateOptions::Parse(registry).status(); }
   absl::StatusOr<std::unique_ptr<RegistryBackend>> Create(const Url& registry,
                                                           const RegistryContext& context) override {
     FAIRLEAD_ASSIGN_OR_RETURN(internal::DelegateOptions options, internal::DelegateOptions::Parse(registry));

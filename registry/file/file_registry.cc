@@ -16,6 +16,7 @@ class FileRegistryFactory final : public RegistryFactory {
   std::string_view scheme() const override { return "file"; }
   // Its lists stand in a file already.
   bool CachesByDefault() const override { return false; }
+  absl::Status Check(const Url& registry) const override { return internal::FilePathOf(registry).status(); }
   absl::StatusOr<std::unique_ptr<RegistryBackend>> Create(const Url& registry,
                                                           const RegistryContext& context) override {
     FAIRLEAD_ASSIGN_OR_RETURN(std::string path, internal::FilePathOf(registry));

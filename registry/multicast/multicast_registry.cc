@@ -15,6 +15,7 @@ class MulticastRegistryFactory final : public RegistryFactory {
  public:
   std::string_view scheme() const override { return "multicast"; }
   std::string Place(const Url& registry) const override { return std::string(registry.Param("network.interface")); }
+  absl::Status Check(const Url& registry) const override { return internal::MulticastOptions::Parse(registry).status(); }
   absl::StatusOr<std::unique_ptr<RegistryBackend>> Create(const Url& registry,
                                                           const RegistryContext& context) override {
     FAIRLEAD_ASSIGN_OR_RETURN(internal::MulticastOptions options, internal::MulticastOptions::Parse(registry));

@@ -23,6 +23,7 @@ class RedisRegistryFactory final : public RegistryFactory {
     if (cluster != "failover") absl::StrAppend(&place, place.empty() ? "" : "-", ToAbsl(cluster));
     return place;
   }
+  absl::Status Check(const Url& registry) const override { return internal::RedisOptions::Parse(registry).status(); }
   absl::StatusOr<std::unique_ptr<RegistryBackend>> Create(const Url& registry,
                                                           const RegistryContext& context) override {
     FAIRLEAD_ASSIGN_OR_RETURN(internal::RedisOptions options, internal::RedisOptions::Parse(registry));

@@ -17,6 +17,7 @@ constexpr std::string_view kDubboPath = "RegistryService";
 class ZookeeperRegistryFactory final : public RegistryFactory {
  public:
   std::string_view scheme() const override { return "zookeeper"; }
+  absl::Status Check(const Url& registry) const override { return internal::ZkOptions::Parse(registry).status(); }
   absl::StatusOr<std::unique_ptr<RegistryBackend>> Create(const Url& registry,
                                                           const RegistryContext& context) override {
     FAIRLEAD_ASSIGN_OR_RETURN(internal::ZkOptions options, internal::ZkOptions::Parse(registry));
