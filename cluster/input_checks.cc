@@ -12,10 +12,12 @@
 #include "fairlead/directory/configurator.h"
 #include "fairlead/directory/guarded_router.h"
 #include "fairlead/registry/registry_key.h"
+#include "fairlead/registry/registry_options.h"
 #include "fairlead/url/parameter_check.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/provider.h"
 #include "fairlead/url/redact.h"
+#include "fairlead/url/typed.h"
 
 namespace fairlead::internal {
 namespace {
@@ -86,11 +88,22 @@ constexpr ParameterRule kConsumerRules[] = {
     IntRule("roundrobin.cap", "4096"),
     BoolRule("registry_zone_force"),
 };
+// What is no number is refused.
+constexpr ParameterRule kSessionRule = {
+    "session",
+    [](std::string_view value) {
+      const std::optional<std::int32_t> millis = ParseJavaInt(value);
+      return !millis || *millis >= RegistryOptions::kShortestSession.count();
+    },
+    "at least 500 ms", "500"};
+static_assert(RegistryOptions::kShortestSession.count() == 500, "the rule's text says so");
+
 constexpr ParameterRule kRegistryRules[] = {BoolRule(names::kCheck), BoolRule("register"), BoolRule("subscribe"),
                                              BoolRule("simplified"), BoolRule("file-cache"), BoolRule("file.cache"), BoolRule("save.file"),
                                              BoolRule(names::kEnableEmptyProtection), BoolRule("preferred"),
                                              BoolRule("registry.preferred"), IntRule(names::kWeight, "100"),
-                                             IntRule("registry.weight", "100")};
+                                             IntRule("registry.weight", "100"),
+                                             kSessionRule, BoolRule("unicast"), BoolRule("clean")};
 constexpr ParameterRule kProviderRules[] = {
     BoolRule(names::kCheck),
     BoolRule("register"),

@@ -1,5 +1,6 @@
 #include "fairlead/registry/registry_options.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
@@ -44,6 +45,7 @@ absl::StatusOr<RegistryOptions> RegistryOptions::Parse(const Url& registry) {
   }
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "timeout", 1, options.timeout));
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "session", 1, options.session));
+  options.session = std::max(options.session, kShortestSession);
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "retry.period", 1, options.retry_period));
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "missing.grace", 0, options.missing_grace));
   FAIRLEAD_RETURN_IF_ERROR(ReadMillis(registry, "resync.period", 0, options.resync_period));

@@ -41,7 +41,9 @@ struct RegistryOptions : RegistryCallOptions {
   // `protocol://host:port[,backup...]`, or `protocol:///path` where there is no host; without credentials and
   // parameters: for logs and errors.
   std::string address;
-  // `session`: what is asked for; the server may shorten it.
+  // `session`: what is asked for; the server may shorten it. A shorter one than kShortestSession is taken for that: no client
+  // connects, or extends what it registered, in less.
+  static constexpr std::chrono::milliseconds kShortestSession{500};
   std::chrono::milliseconds session{60000};
   // `retry.period`: the longest wait between two attempts.
   std::chrono::milliseconds retry_period{5000};

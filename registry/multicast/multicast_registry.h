@@ -19,7 +19,8 @@ namespace fairlead {
 //   unicast             true (default): who asks first wants answers to itself alone, not to the group
 //   reply.wait          ms that a first list waits for answers; default 1000, at most half of `timeout`. It is complete
 //                       earlier when none has come for a quarter of that time after the last one
-//   session             ms after which everything is asked for again, a quarter more or less; default 60000
+//   session             ms after which everything is asked for again, a quarter more or less; default 60000, at least
+//                       500
 //   clean               true (default): providers that do not answer then are probed, and dropped when they are dead
 //   timeout             ms that check=true waits for a first answer; default 5000
 //   delay-notification  ms between two notifications of a changing list of providers or consumers. Without it the wait grows

@@ -18,7 +18,8 @@ namespace fairlead {
 //                         order written. replicate: everything is written to all, and read from one that works
 //   db.index              the database; default 0. Messages know no databases: keep other registries apart by `group`
 //   group                 the root of what is stored; default dubbo, which is /dubbo/
-//   session               ms after which an entry expires that nobody extends; default 60000. Extended at half of it
+//   session               ms after which an entry expires that nobody extends; default 60000, at least 500. Extended at half
+//                         of it
 //   timeout               ms that check=true waits for a first answer; default 5000
 //   connection.timeout    ms to connect; default 2000
 //   so.timeout            ms within which a server must say something while it owes an answer; default 2000

@@ -15,8 +15,6 @@ namespace fairlead::internal {
 namespace {
 
 constexpr std::int32_t kDefaultPort = 2181;
-// The library gives each attempt to connect a part of it.
-constexpr std::chrono::milliseconds kShortestSession{500};
 
 // The server refuses each operation on another one, which would look like a registry that fails.
 bool IsZkPath(std::string_view path) {
@@ -55,7 +53,7 @@ absl::StatusOr<ZkOptions> ZkOptions::Parse(const Url& registry) {
   FAIRLEAD_ASSIGN_OR_RETURN(const RegistryOptions common, RegistryOptions::Parse(registry));
   ZkOptions options;
   options.address = common.address;
-  options.session = std::max(common.session, kShortestSession);
+  options.session = common.session;
   options.burst = common.burst;
   options.root = ZkRoot(common.group);
   if (!IsZkPath(options.root)) {

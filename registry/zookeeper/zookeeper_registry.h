@@ -14,14 +14,12 @@ namespace fairlead {
 // The port defaults to 2181; IPv6 addresses stand in brackets. Parameters:
 //
 //   backup                more servers of the same ensemble
-//   group                 the root of what is stored; default dubbo, which is /dubbo. May have several parts:
-//   a/b session               ms without contact after which the server drops this client and what it
-//   registered;
+//   group                 the root of what is stored; default dubbo, which is /dubbo. May have several parts: a/b
+//   session               ms without contact after which the server drops this client and what it registered;
 //                         default 60000, at least 500. The server may change it, by default to 2 to 20 of its
 //                         ticks (4 to 40 s)
 //   timeout               ms that check=true waits for a first answer; default 5000
-//   delay-notification    ms between two reads of a changing list of providers or consumers. Without it the
-//   wait
+//   delay-notification    ms between two reads of a changing list of providers or consumers. Without it the wait
 //                         grows from 100 ms to 1 s while changes keep coming. A first change is read at once,
 //                         rules always are
 //   namespace, dubbo.config-center.base-path, dubbo.config-center.root-path

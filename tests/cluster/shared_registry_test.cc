@@ -273,31 +273,6 @@ TEST_F(SharedRegistryTest, APasswordMakesARegistryAlsoWithoutAUser) {
   for (const auto& line : lines_.lines()) EXPECT_THAT(line.text, Not(AnyOf(HasSubstr("s3cret"), HasSubstr("hidden"))));
 }
 
-// Of the kinds that are built: a url that is refused when it comes first is refused when it comes second.
-TEST(SharedRegistryKindsTest, AUrlIsRefusedWhateverIsOpenAlready) {
-  const struct {
-    const char *open, *bad, *names;
-  } cases[] = {
-      {"redis://127.0.0.1:1?check=false", "redis-client=sentinel", "redis-client=sentinel"},
-      {"redis://127.0.0.1:1?check=false", "so.timeout=0", "so.timeout=0"},
-      {"zookeeper://127.0.0.1:1?check=false", "dubbo.config-center.root-path=/a/../b", "root-path"},
-      {"multicast://239.1.2.3:1?network.interface=lo&check=false", "reply.wait=0", "reply.wait=0"},
-      {"file:///nowhere/providers.txt?check=false", "timeout=0", "timeout=0"},
-      {"memory://kinds?check=false", "session=0", "session=0"},
-  };
-  auto runtime = *Runtime::Create({.extensions = DefaultExtensions(), .log = [](const LogRecord&) {}});
-  const auto protocol = std::make_shared<FakeProtocol>();
-  for (const auto& [open, bad, names] : cases) {
-    const std::string url = std::string(open) + "&file-cache=false";
-    const auto first = runtime->Refer(url, kConsumer, protocol);
-    if (absl::IsNotFound(first.status())) continue;  // a kind that is not built
-    ASSERT_TRUE(first.ok()) << first.status();
-    const absl::Status second = runtime->Refer(url + "&" + bad, kConsumer, protocol).status();
-    EXPECT_TRUE(absl::IsInvalidArgument(second) || absl::IsUnimplemented(second)) << url << " " << second;
-    EXPECT_THAT(std::string(second.message()), HasSubstr(names));
-  }
-}
-
 TEST_F(SharedRegistryTest, WhatConsumersWouldSkipIsNotRegistered) {
   const std::string rule = "&rule=" + PercentEncode("=> host=10.*");
   const struct {

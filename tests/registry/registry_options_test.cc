@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <string>
 #include <string_view>
 
 #include "fairlead/url/url_pool.h"
@@ -43,12 +44,12 @@ TEST_F(RegistryOptionsTest, Defaults) {
 TEST_F(RegistryOptionsTest, EveryKnobIsAParameter) {
   const RegistryOptions options =
       Parse(
-          "zookeeper://h:1?backup=h2:2&timeout=7&session=8&retry.period=9&retry.times=3&missing.grace=0"
+          "zookeeper://h:1?backup=h2:2&timeout=7&session=800&retry.period=9&retry.times=3&missing.grace=0"
           "&resync.period=0&check=false&simplified=TRUE&delay-notification=0&group=g&accepts=tri,-x&register=false&subscribe=false")
           .value();
   EXPECT_EQ(options.address, "zookeeper://h:1,h2:2");
   EXPECT_EQ(options.timeout, milliseconds(7));
-  EXPECT_EQ(options.session, milliseconds(8));
+  EXPECT_EQ(options.session, milliseconds(800));
   EXPECT_EQ(options.retry_period, milliseconds(9));
   EXPECT_EQ(options.retry_times, 3);
   EXPECT_EQ(options.missing_grace, milliseconds(0));
@@ -59,6 +60,13 @@ TEST_F(RegistryOptionsTest, EveryKnobIsAParameter) {
   EXPECT_EQ(options.burst.first, milliseconds(0));
   EXPECT_EQ(options.burst.longest, milliseconds(0));
   EXPECT_EQ(options.group, "g");
+}
+
+TEST_F(RegistryOptionsTest, NoSessionIsShorterThanHalfASecond) {
+  for (const char* kind : {"redis", "zookeeper", "multicast"}) {
+    EXPECT_EQ(Parse(std::string(kind) + "://h:1?session=1")->session, milliseconds(500));
+    EXPECT_EQ(Parse(std::string(kind) + "://h:1?session=501")->session, milliseconds(501));
+  }
 }
 
 TEST_F(RegistryOptionsTest, TheAddressHasNoCredentials) {
