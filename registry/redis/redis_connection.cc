@@ -5,6 +5,8 @@
 namespace fairlead::internal {
 namespace {
 
+constexpr int kSteps = 4;
+
 // A message of a channel, or of a pattern; all else is the answer to a command.
 bool IsMessage(const RedisReply& reply) {
   if (reply.type != RedisReply::Type::kArray || reply.items.size() < 3) return false;
@@ -19,9 +21,7 @@ RedisConnection::RedisConnection(Executor& executor, const RedisDialer& dial, co
                                  const Limits& limits, Observer& observer)
     : executor_(executor), limits_(limits), observer_(observer) {
   stream_ = dial(server, *this);
-  limit_ = executor_.After(limits_.connect, [this] {
-    Lose(absl::DeadlineExceededError(absl::StrCat("no connection within ", limits_.connect.count(), " ms")));
-  });
+  Await(limits_.connect, "no connection within ", kSteps);
 }
 
 RedisConnection::~RedisConnection() { *alive_ = false; }
@@ -40,10 +40,17 @@ bool RedisConnection::Send(const RedisWords& command, Answer&& answer) {
 // Armed once for many answers: a heartbeat has thousands, and a timer for each would cost more than they do.
 void RedisConnection::AwaitAnswer() {
   overdue_ = true;
-  limit_ = executor_.After(limits_.answer, [this] {
-    if (pending_.empty()) return;
-    if (!overdue_) return AwaitAnswer();
-    Lose(absl::DeadlineExceededError(absl::StrCat("the server said nothing for ", limits_.answer.count(), " ms")));
+  Await(limits_.answer, "the server said nothing for ", kSteps);
+}
+
+// In steps, each a turn of the executor: when this process was held up, what has come meanwhile is read before the server is
+// taken for silent.
+void RedisConnection::Await(std::chrono::milliseconds limit, const char* what, int steps) {
+  limit_ = executor_.After(std::chrono::nanoseconds(limit) / kSteps, [this, limit, what, steps] {
+    if (open_ && pending_.empty()) return;
+    if (open_ && !overdue_) return AwaitAnswer();
+    if (steps > 1) return Await(limit, what, steps - 1);
+    Lose(absl::DeadlineExceededError(absl::StrCat(what, limit.count(), " ms")));
   });
 }
 

@@ -61,6 +61,7 @@ class RedisConnection final : private RedisStream::Events {
   void OnReplies(std::vector<RedisReply> replies) override;
   void OnClosed(absl::Status why) override;
   void AwaitAnswer();
+  void Await(std::chrono::milliseconds limit, const char* what, int steps);
   void Lose(const absl::Status& why);
 
   Executor& executor_;

@@ -155,5 +155,16 @@ TEST_F(RedisConnectionTest, PartsOfAnAnswerAreSignsOfLife) {
   EXPECT_THAT(lost_, HasSubstr("said nothing for 50 ms"));
 }
 
+// The clock ran on while nothing here did; the answer has been waiting.
+TEST_F(RedisConnectionTest, AProcessThatWasHeldUpReadsBeforeItJudges) {
+  events_->OnOpen();
+  ASSERT_TRUE(Ask("a"));
+  clock_.Advance(milliseconds(500));
+  executor_.RunReady();
+  EXPECT_EQ(lost_, "");
+  events_->OnReplies({Text("1")});
+  EXPECT_THAT(answers_, ElementsAre("1"));
+}
+
 }  // namespace
 }  // namespace fairlead::internal
