@@ -36,7 +36,8 @@ bool HeardUrls::Remove(const HeardUrl& url) {
   if (at == list->second.end()) return false;
   // Without a timestamp it means any.
   if (url.timestamp != 0 && url.timestamp < at->second.timestamp) return false;
-  if (list->second.size() == 1) taken_back_.insert(url.key);
+  // Anybody may register and take back ever new services; one that is not remembered here is unknown instead of empty.
+  if (list->second.size() == 1 && taken_back_.size() < kMost) taken_back_.insert(url.key);
   Erase(list, at);
   return true;
 }

@@ -49,6 +49,7 @@ class HeardUrls {
   // The last url of the list was taken back by its owner, and none has come since.
   bool taken_back(const RegistryKey& key) const { return taken_back_.contains(key); }
   std::size_t size() const { return size_; }
+  std::size_t taken_back_count() const { return taken_back_.size(); }
 
  private:
   void Erase(std::map<RegistryKey, List>::iterator list, List::iterator url);

@@ -235,7 +235,8 @@ TEST_F(MulticastBackendTest, HostileDatagramsAreSkippedCountedAndSaidOnce) {
   Advance(seconds(2));
   const std::string junk[] = {"hello", std::string(2049, 'x'), "register dubbo://h:x/a.B", "register \xff\xfe",
                               std::string("\0\0\0", 3), "subscribe ://", "unregister", "register dubbo://h:1/a.B?category=zz",
-                              "register " + std::string(2040, 'y')};
+                              "register " + std::string(2040, 'y'), std::string(2048, '\0'), "register " + std::string(2039, '\0'),
+                              std::string(2048, ' ')};
   for (const std::string& text : junk) group_.Inject(text);
   group_.Inject("unsubscribe consumer://h/a.B");  // what it says is nothing, but it is no junk
   Advance(seconds(2));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fairlead/base/random.h"
+#include "fairlead/registry/multicast/heard_urls.h"
 #include "fairlead/registry/multicast/multicast_options.h"
 #include "fairlead/url/url_pool.h"
 
@@ -74,6 +75,18 @@ TEST(HeardUrlTest, RefusesWhatNoServiceHas) {
                                       "empty://0.0.0.0/a.B?category=providers", "dubbo://h:1/a?x=\xfe", "://"}) {
     EXPECT_EQ(HeardUrl::Read(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
+}
+
+// A console hears of all services.
+TEST(HeardUrlsTest, ServicesThatComeAndGoAreNotRememberedWithoutEnd) {
+  HeardUrls heard;
+  for (std::size_t n = 0; n < HeardUrls::kMost + 10; ++n) {
+    const HeardUrl url = *HeardUrl::Read("dubbo://h:1/a.B" + std::to_string(n));
+    EXPECT_EQ(heard.Add(url, {}), HeardUrls::Added::kNews);
+    EXPECT_TRUE(heard.Remove(url));
+  }
+  EXPECT_EQ(heard.size(), 0u);
+  EXPECT_EQ(heard.taken_back_count(), HeardUrls::kMost);
 }
 
 // Whatever comes, it is a message or none, and nothing else happens.

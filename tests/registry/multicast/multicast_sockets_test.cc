@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <optional>
+#include <set>
 
 #include "fairlead/registry/multicast/multicast_registry.h"
 #include "fairlead/tests/registry/multicast/plain_member.h"
@@ -158,6 +159,34 @@ TEST_F(MulticastProcessTest, AFloodIsDroppedAndAfterItAllIsWell) {
   }));
   close(sender);
   EXPECT_THAT(list, ElementsAre("dubbo://10.0.0.1:1/a.B"));
+  Stop();
+}
+
+TEST_F(MulticastProcessTest, HostileDatagramsAndTenThousandProvidersAreTaken) {
+  Create();
+  std::vector<std::string> list;
+  backend_->Watch("a.B", Category::kProviders, [&](const ChildrenAnswer& answer) { list = answer.children; });
+  PlainMember member(group_);
+  member.Say(std::string(2048, '\0'));
+  member.Say(std::string(2048, 'x'));
+  member.Say("register dubbo://10.0.0.1:1/a.B");  // no line feed
+  EXPECT_TRUE(RunUntil([&] { return backend_->Describe().find(", 2 datagrams skipped") != std::string::npos; }));
+  EXPECT_TRUE(RunUntil([&] { return list.size() == 1; }));
+  const std::size_t descriptors = Descriptors();
+  const auto url = [](int n) { return "dubbo://10.1." + std::to_string(n / 250) + "." + std::to_string(n % 250) + ":1/a.B"; };
+  for (int n = 0; n < 10000; ++n) {
+    member.Say("register " + url(n) + "\n");
+    if (n % 100 == 0) executor_->RunReady();
+  }
+  // What got lost comes again, as from real providers.
+  EXPECT_TRUE(RunUntil([&] {
+    const std::set<std::string> heard(list.begin(), list.end());
+    for (int n = 0, said = 0; n < 10000 && said < 500; ++n) {
+      if (!heard.contains(url(n))) member.Say("register " + url(n) + "\n"), ++said;
+    }
+    return list.size() == 10001;
+  }));
+  EXPECT_EQ(Descriptors(), descriptors);
   Stop();
 }
 
