@@ -109,7 +109,8 @@ class Runtime {
 
   // Subscribes and waits for the first list. `consumer` is a url like
   // `consumer://10.0.0.7/com.acme.Orders?version=1.0.0&loadbalance=roundrobin`. With check=true (default) an
-  // unreachable registry is kUnavailable, naming address and time, after the registry's `timeout` (5 000 ms);
+  // unreachable registry is kUnavailable, naming address and time, after the registry's `timeout` (5 000 ms); one whose
+  // servers refuse this client is told at once: kUnauthenticated, or kUnimplemented for a kind of server that is not spoken;
   // with check=false it returns at once and heals by itself. A consumer's url in which check=true is written also wants
   // a provider that is up in the first list, else it is kUnavailable, saying why there is none. Registers a consumer node unless register=false.
   // A parameter whose value cannot be read has its default, which is logged (FL-4-2) and shown by Explain; of a
@@ -149,7 +150,7 @@ class Runtime {
   // registered with their `category`. kInvalidArgument, with the remedy, for what consumers would skip: no host, a
   // port that is written but not of 1 to 65535, a protocol that is not of the category, a rule or override that cannot
   // be read. kPermissionDenied, kFailedPrecondition: the registry refused, by an ACL or as a single file does;
-  // kUnavailable: it does not answer, or failed.
+  // kUnauthenticated, kUnimplemented: as for Refer; kUnavailable: it does not answer, or failed.
   absl::StatusOr<Registration> Register(std::string_view registry, std::string_view provider);
 
   // Ends everything in order: picks answer kCancelled, providers and consumers are unregistered, leases get until

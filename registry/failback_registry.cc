@@ -79,11 +79,15 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
       cache_ = std::make_unique<internal::ListCache>(env_, std::move(cache_file));
       env_.cache = cache_.get();
       cache_->Start([this] {
-        if (!env_.destroyed) subscriptions_.OnCacheLoaded();
+        if (env_.destroyed) return;
+        subscriptions_.OnCacheLoaded();
+        TellRefusal();
       });
     }
     env_.backend->OnDescriptionChange(env_.Guarded([this] {
-      if (!env_.destroyed) subscriptions_.TellOfRegistry();
+      if (env_.destroyed) return;
+      subscriptions_.TellOfRegistry();
+      TellRefusal();
     }));
     env_.backend->Start(env_.Guarded([this](RegistryBackend::Session session) { OnSession(session); }));
   }
@@ -91,6 +95,7 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
   void Register(const Url& url, const RegistryCallOptions& call, Done done) {
     if (Refuses(done)) return;
     registrations_.Register(url, call, std::move(done));
+    TellRefusal();
   }
   void Unregister(const Url& url, Done done) {
     if (Refuses(done)) return;
@@ -100,6 +105,7 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
                  Done first_notified) {
     if (Refuses(first_notified)) return;
     subscriptions_.Subscribe(consumer, call, std::move(listener), std::move(first_notified));
+    TellRefusal();
   }
   void Unsubscribe(const Url& consumer, const std::shared_ptr<NotifyListener>& listener) {
     subscriptions_.Unsubscribe(consumer, listener);
@@ -120,6 +126,8 @@ class FailbackRegistry::Core final : public std::enable_shared_from_this<Core> {
 
  private:
   bool Refuses(Done& done);
+  // To those who wait, as waiting is of no use.
+  void TellRefusal();
   std::vector<std::string> WithSkipped(std::vector<std::string> unreadable) const;
   std::chrono::nanoseconds StaleFor() const;
   std::size_t RetriesPending() const { return registrations_.retries_pending() + subscriptions_.retries_pending(); }
@@ -154,6 +162,13 @@ bool FailbackRegistry::Core::Refuses(Done& done) {
   env_.PostAnswer(std::move(done),
                   absl::CancelledError(absl::StrCat("registry ", env_.options.address, " was destroyed")));
   return true;
+}
+
+void FailbackRegistry::Core::TellRefusal() {
+  if (const absl::Status why = env_.Refusal(); !why.ok()) {
+    registrations_.OnRefused(why);
+    subscriptions_.OnRefused(why);
+  }
 }
 
 void FailbackRegistry::Core::OnSession(RegistryBackend::Session session) {

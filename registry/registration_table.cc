@@ -123,6 +123,25 @@ void RegistrationTable::OnDeadline(EntryId id, std::uint64_t waiter, std::chrono
   }
 }
 
+template <class F>
+void RegistrationTable::ForEach(F f) {
+  std::vector<EntryId> ids;
+  ids.reserve(entries_.size());
+  for (const auto& [id, entry] : entries_) ids.push_back(id);
+  for (const EntryId id : ids) {
+    if (Entry* entry = Find(id)) f(id, *entry);
+  }
+}
+
+void RegistrationTable::OnRefused(const absl::Status& why) {
+  ForEach([&](EntryId id, Entry& entry) {
+    if (entry.waiters.empty() || !entry.wanted || entry.acknowledged == entry.wanted) return;
+    TellWaiters(entry, why);
+    if (!entry.insists) Withdraw(entry);
+    Step(id);
+  });
+}
+
 void RegistrationTable::TellWaiters(Entry& entry, const absl::Status& status) {
   for (Waiter& waiter : std::exchange(entry.waiters, {})) env_.PostAnswer(std::move(waiter.done), status);
 }
@@ -261,16 +280,6 @@ void RegistrationTable::Withdraw(Entry& entry) {
 
 void RegistrationTable::RetryLater(EntryId id, Entry& entry) {
   entry.retry.Failed(env_, [this, id] { Step(id); });
-}
-
-template <class F>
-void RegistrationTable::ForEach(F f) {
-  std::vector<EntryId> ids;
-  ids.reserve(entries_.size());
-  for (const auto& [id, entry] : entries_) ids.push_back(id);
-  for (const EntryId id : ids) {
-    if (Entry* entry = Find(id)) f(id, *entry);
-  }
 }
 
 void RegistrationTable::OnReconnected() {

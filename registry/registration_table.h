@@ -36,6 +36,8 @@ class RegistrationTable {
 
   // The session came back: what was asked and not answered is unknown and asked again.
   void OnReconnected();
+  // Those who wait for a registration are told, and their wish ends.
+  void OnRefused(const absl::Status& why);
   // The session is over: what was dynamic is gone.
   void OnExpired();
   // A new session: nothing is taken for granted.

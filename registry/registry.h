@@ -30,9 +30,10 @@ class Registry {
   // Stores `url` in its category (`category`, default providers): ephemeral unless `dynamic=false`.
   // Idempotent. An equal url with another text (a newer `timestamp`) replaces the earlier one. Not stored,
   // and Done OK: `register=false` (here or in the registry's url), interface `*`, `isExtra=true`, a protocol that the registry's `accepts`
-  // refuses. A url with port 0 counts as check=false. kInvalidArgument: no interface, an unknown category, or
-  // a text that the product cannot hold, naming its limit. kPermissionDenied and kFailedPrecondition: the product
-  // refused, saying why. All other failures are kUnavailable.
+  // refuses. A url with port 0 counts as check=false. kInvalidArgument: no interface or one like `com.acme.*`, an unknown
+  // category, or a text that the product cannot hold, naming its limit. kPermissionDenied and kFailedPrecondition: the product
+  // refused, saying why. kUnauthenticated, kUnimplemented ...: no server of the registry takes this client, told at once.
+  // All other failures are kUnavailable.
   virtual void Register(const Url& url, Done done) = 0;
   // Removes the url, whoever stored it. A failure is retried also after it was told (check=true); its code is as for
   // Register.
@@ -40,8 +41,8 @@ class Registry {
 
   // Notifies `listener` of every category of `consumer`'s `category` list (default providers) now and after
   // each change. With check=true `first_notified` is called when every category had its first notification,
-  // or with kUnavailable, naming address and time, when the registry did not answer within `timeout`, which
-  // ends the subscription; with check=false it gets OK at once and the lists come when the registry can.
+  // or with kUnavailable, naming address and time, when the registry did not answer within `timeout`, or at once with what
+  // is wrong when its servers refuse this client, which ends the subscription; with check=false it gets OK at once and the lists come when the registry can.
   // A second listener of an equal url gets a full replay; the same pair again replaces itself.
   // Interface `*` subscribes to every service: the listener sees the lists of all, told apart by
   // Notification::service, and an empty list of each category when a service is gone.

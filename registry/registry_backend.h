@@ -94,6 +94,9 @@ class RegistryBackend {
   virtual std::vector<std::string> Skipped() const { return {}; }
   // `on_change` is called when Describe or Skipped say something new that no answer tells. Set once, before Start.
   virtual void OnDescriptionChange(absl::AnyInvocable<void()> on_change) { (void)on_change; }
+  // Why there is no session and will be none until somebody mends something, as when every server refuses the credentials,
+  // and how to mend it. OK while waiting may help. Told by OnDescriptionChange.
+  virtual absl::Status Refusal() const { return absl::OkStatus(); }
 
   // Ends the session (dynamic entries vanish) and every thread. No callback but `done` follows.
   virtual void Stop(Done done) = 0;

@@ -90,6 +90,13 @@ struct RegistryEnvironment {
         "; check the address, or use check=false to go on and wait in the background"));
   }
 
+  // "memory://h refuses: ..."; OK while waiting for an answer may help.
+  absl::Status Refusal() const {
+    const absl::Status why = backend->Refusal();
+    if (why.ok()) return why;
+    return absl::Status(why.code(), absl::StrCat("registry ", options.address, " refuses: ", why.message()));
+  }
+
   // `what`: "registering failed". While there is no link that is one trouble, which has its own line, and not one for each
   // operation that met it.
   void SaysFailed(std::string_view subject, std::string_view what, const absl::Status& status) {

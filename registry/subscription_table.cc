@@ -133,19 +133,35 @@ void SubscriptionTable::EndInterestIfUnheard(const Url& consumer) {
 
 void SubscriptionTable::OnDeadline(const Url& consumer, const std::shared_ptr<Listener>& listener,
                                    std::chrono::milliseconds timeout) {
+  GiveUp(consumer, listener, env_.NoAnswer(consumer.ToString(), timeout));
+}
+
+void SubscriptionTable::OnRefused(const absl::Status& why) {
+  if (env_.cache != nullptr && !env_.cache->loaded()) return;
+  std::vector<std::pair<Url, std::shared_ptr<Listener>>> waiting;
+  for (const auto& [consumer, interest] : interests_) {
+    if (interest->all_services ? names_.has_value() : !Awaits(*interest)) continue;
+    for (const std::shared_ptr<Listener>& listener : interest->listeners) {
+      if (listener->first) waiting.emplace_back(consumer, listener);
+    }
+  }
+  for (const auto& [consumer, listener] : waiting) GiveUp(consumer, listener, why);
+}
+
+bool SubscriptionTable::Awaits(const Interest& interest) {
+  return std::any_of(interest.services.begin(), interest.services.end(),
+                     [](const auto& service) { return service.second->subscription.awaits_any(); });
+}
+
+void SubscriptionTable::GiveUp(const Url& consumer, const std::shared_ptr<Listener>& listener, const absl::Status& why) {
   const auto at = interests_.find(consumer);
   if (at == interests_.end() || !listener->alive || !listener->first) return;
-  const auto still_waits = [&] {
-    const auto& services = at->second->services;
-    return std::any_of(services.begin(), services.end(),
-                       [](const auto& service) { return service.second->subscription.awaits_any(); });
-  };
-  if (!at->second->all_services && still_waits()) {
+  if (!at->second->all_services && Awaits(*at->second)) {
     for (const auto& [name, heard] : at->second->services) UseCache(*heard, std::nullopt);
-    if (!still_waits()) return;  // the answer follows with the lists
+    if (!Awaits(*at->second)) return;  // the answer follows with the lists
   }
   // Dubbo leaves such a listener subscribed and without a retry. Here the wish ends with the failure.
-  EndListener(*at->second, listener, env_.NoAnswer(at->second->consumer.ToString(), timeout));
+  EndListener(*at->second, listener, why);
   EndInterestIfUnheard(consumer);
 }
 

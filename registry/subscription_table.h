@@ -41,6 +41,9 @@ class SubscriptionTable {
   // Nobody is notified any more; who waits for a first notification gets kCancelled.
   void Destroy();
 
+  // Those who wait for a first list that can come neither from the registry nor from the file are told, and their wish ends.
+  void OnRefused(const absl::Status& why);
+
   // What subscriptions without an answer may use in the meantime has become known.
   void OnCacheLoaded();
 
@@ -111,6 +114,9 @@ class SubscriptionTable {
   void OnNames(const absl::StatusOr<std::vector<std::string>>& names);
   void OnDeadline(const Url& consumer, const std::shared_ptr<Listener>& listener,
                   std::chrono::milliseconds timeout);
+  // The file's lists, or else the end of the wish.
+  void GiveUp(const Url& consumer, const std::shared_ptr<Listener>& listener, const absl::Status& why);
+  static bool Awaits(const Interest& interest);
   void EndListener(Interest& interest, const std::shared_ptr<Listener>& listener, absl::Status why);
   void EndInterestIfUnheard(const Url& consumer);
 

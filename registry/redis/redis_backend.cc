@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -136,14 +137,26 @@ void RedisBackend::OnDown(RedisLink& link) {
   Suspend();
 }
 
-// Those who wait for a first answer are told why there is none; later they know that the session is suspended or over.
 void RedisBackend::OnNoConnection(RedisLink& link) {
-  if (stopped_ || state_ != State::kNone) return;
+  if (stopped_) return;
+  if (state_ == State::kNone) TellTrouble(link);
+  const bool refused = !Refusal().ok();
+  if (std::exchange(refused_, refused) != refused && on_description_change_) on_description_change_();
+}
+
+// Those who wait for a first answer are told why there is none; later they know that the session is suspended or over.
+void RedisBackend::TellTrouble(const RedisLink& link) {
   if (RedisLink* const best = Best()) return SwitchTo(*best);
   for (const auto& one : links_) {
     if (absl::IsCancelled(one->trouble())) return;
   }
   watches_->SetTrouble(link.trouble());
+}
+
+absl::Status RedisBackend::Refusal() const {
+  const auto refused = [](const auto& link) { return link->refused(); };
+  if (links_.empty() || !std::all_of(links_.begin(), links_.end(), refused)) return absl::OkStatus();
+  return links_.front()->trouble();
 }
 
 bool RedisBackend::HasOurData(const RedisLink& link) const {
@@ -169,6 +182,7 @@ void RedisBackend::SwitchTo(RedisLink& link) {
       state_ == State::kSuspended && context_.clock->SteadyNow() - unheard_since_ >= options_.session / 2;
   current_ = &link;
   state_ = State::kUp;
+  refused_ = false;
   if (!same) {
     ++generation_;
     runs_.clear();

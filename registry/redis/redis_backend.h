@@ -43,6 +43,7 @@ class RedisBackend final : public RegistryBackend, private RedisLink::Observer {
   void OnDescriptionChange(absl::AnyInvocable<void()> on_change) override {
     on_description_change_ = std::move(on_change);
   }
+  absl::Status Refusal() const override;
   void Stop(Done done) override;
 
  private:
@@ -54,6 +55,7 @@ class RedisBackend final : public RegistryBackend, private RedisLink::Observer {
   void OnMessage(RedisLink& link, const std::string& channel, const std::string& payload) override;
 
   RedisLink* Best() const;
+  void TellTrouble(const RedisLink& link);
   void SwitchTo(RedisLink& link);
   void Suspend();
   void EndSession();
@@ -86,6 +88,7 @@ class RedisBackend final : public RegistryBackend, private RedisLink::Observer {
 
   RedisLink* current_ = nullptr;
   State state_ = State::kNone;
+  bool refused_ = false;  // as was told last
   Clock::SteadyTime unheard_since_{};  // of any server, while suspended
   std::uint64_t generation_ = 0;
   std::map<const RedisLink*, std::string> runs_;  // of servers that have this session's data: their run ids

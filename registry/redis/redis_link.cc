@@ -21,6 +21,14 @@ std::string_view InfoValue(std::string_view info, std::string_view name) {
   return info.substr(at, info.find_first_of("\r\n", at) - at);
 }
 
+// Of AUTH or SELECT.
+absl::Status GreetingStatus(const RedisReply& error, const std::string& command, std::string_view server) {
+  absl::Status status = RedisErrorStatus(error, absl::StrCat(command, " at ", ToAbsl(server)));
+  if (!error.IsError("ERR")) return status;
+  if (command == "SELECT") return absl::InvalidArgumentError(absl::StrCat(status.message(), "; correct db.index of the registry url"));
+  return absl::UnauthenticatedError(absl::StrCat(status.message(), "; correct the password of the registry url, or take it out"));
+}
+
 }  // namespace
 
 RedisLink::RedisLink(const RedisOptions& options, const RedisServer& server, const RegistryContext& context,
@@ -59,9 +67,9 @@ void RedisLink::Greet(RedisConnection& connection, const RedisWords& command, An
   Ask(connection, command, [this, what = command.front(), then = std::move(then)](RedisReply reply) mutable {
         if (reply.is_error() && then == nullptr) {
           // INFO and TIME are conveniences that an ACL may forbid; AUTH and SELECT are not.
-          return Lose(RedisErrorStatus(reply, absl::StrCat(what, " at ", server_.address)));
+          return Lose(GreetingStatus(reply, what, server_.address));
         }
-        if (reply.IsError("NOAUTH") || reply.IsError("LOADING")) {
+        if (reply.IsError("NOAUTH") || reply.IsError("LOADING") || reply.IsError("DENIED")) {
           return Lose(RedisErrorStatus(reply, server_.address));
         }
         if (then) then(std::move(reply));
@@ -191,11 +199,15 @@ void RedisLink::Lose(const absl::Status& why) {
   // One that came up only to fail again is not a fresh start.
   if (was_up && context_.clock->SteadyNow() - up_since_ >= options_.reconnect_period) attempt_ = 1;
   next_step_ = context_.executor->After(NextWait(), [this] { Connect(); });
-  const bool refused = absl::IsUnauthenticated(why) || absl::IsUnimplemented(why);
-  context_.log->Warn(refused ? "FL-6-2" : "FL-6-1", server_.address,
+  context_.log->Warn(refused() ? "FL-6-2" : "FL-6-1", server_.address,
                      absl::StrCat(was_up ? "connection lost: " : "no connection: ", why.ToString(), "; trying again"));
   if (was_up) return observer_.OnDown(*this);
   observer_.OnNoConnection(*this);
+}
+
+bool RedisLink::refused() const {
+  return absl::IsUnauthenticated(trouble_) || absl::IsPermissionDenied(trouble_) || absl::IsUnimplemented(trouble_) ||
+         absl::IsInvalidArgument(trouble_);
 }
 
 milliseconds RedisLink::NextWait() {
@@ -207,7 +219,10 @@ milliseconds RedisLink::NextWait() {
 }
 
 std::string RedisLink::Describe() const {
-  return absl::StrCat(server_.address, up_ ? " up" : absl::StrCat(" down: ", trouble_.ToString()));
+  if (up_) return absl::StrCat(server_.address, " up");
+  // Nothing is wrong yet.
+  if (absl::IsCancelled(trouble_)) return absl::StrCat(server_.address, " ", trouble_.message());
+  return absl::StrCat(server_.address, " down: ", trouble_.ToString());
 }
 
 }  // namespace fairlead::internal

@@ -55,6 +55,8 @@ class RedisLink final : private RedisConnection::Observer {
   std::chrono::milliseconds clock_offset() const { return clock_offset_; }
   // Why it is not up; kCancelled until the first attempt has ended.
   const absl::Status& trouble() const { return trouble_; }
+  // The server does not take this client, which time does not mend.
+  bool refused() const;
   std::string Describe() const;
 
   // Answers come in order, never inside the call. What is asked while the link is down is never answered; what is asked

@@ -97,6 +97,9 @@ absl::Status RedisErrorStatus(const RedisReply& error, std::string_view subject)
   if (error.IsError("WRONGPASS")) {
     return absl::UnauthenticatedError(text("; correct the password of the registry url"));
   }
+  if (error.IsError("DENIED")) {
+    return absl::PermissionDeniedError(text("; the server takes clients from elsewhere only with a password"));
+  }
   if (error.IsError("NOPERM")) {
     return absl::PermissionDeniedError(text("; the server's ACL must allow this key and channel"));
   }

@@ -42,7 +42,13 @@ class FakeBackend final : public RegistryBackend {
     Done stop;
     bool encoded = false;
     bool destroyed = false;
+    absl::Status refusal;
+    absl::AnyInvocable<void()> on_description_change;
 
+    void Refuse(absl::Status why) {
+      refusal = std::move(why);
+      executor->Post([this] { on_description_change(); });
+    }
     void Tell(Session session) {
       executor->Post([this, session] { on_session(session); });
     }
@@ -125,6 +131,10 @@ class FakeBackend final : public RegistryBackend {
   void UnwatchConfig(std::string_view, std::string_view) override {}
   bool ChildrenAreEncoded() const override { return state_->encoded; }
   std::string Describe() const override { return "fake"; }
+  void OnDescriptionChange(absl::AnyInvocable<void()> on_change) override {
+    state_->on_description_change = std::move(on_change);
+  }
+  absl::Status Refusal() const override { return state_->refusal; }
   void Stop(Done done) override { state_->stop = std::move(done); }
 
  private:

@@ -173,6 +173,21 @@ TEST_F(ListCacheTest, ADeadlineBeforeFileWaitUsesIt) {
   EXPECT_EQ(listener->lines.size(), 3u);
 }
 
+TEST_F(ListCacheTest, ARegistryThatRefusesIsAnsweredForAtOnce) {
+  Live({kFirst});
+  Dead();
+  backend_->Refuse(absl::UnauthenticatedError("no such password"));
+  const auto listener = Subscribe();
+  ASSERT_TRUE(done_.has_value());
+  EXPECT_TRUE(done_->ok()) << *done_;
+  EXPECT_EQ(listener->lines.size(), 3u);
+  const auto other = Subscribe("consumer://10.0.0.9/c.D");
+  EXPECT_EQ(done_->code(), absl::StatusCode::kUnauthenticated) << "of which it knows nothing";
+  EXPECT_THAT(std::string(done_->message()), HasSubstr("refuses: no such password"));
+  const auto again = Subscribe();
+  EXPECT_TRUE(done_->ok()) << "lists that are there already";
+}
+
 TEST_F(ListCacheTest, WithoutTheServiceInItCheckFailsAsEver) {
   Live({kFirst});
   Dead();

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <optional>
 
 #include "fairlead/base/random.h"
 #include "fairlead/registry/failback_registry.h"
@@ -12,6 +13,9 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class RedisFailbackTest : public RedisBackendFixture {
@@ -27,8 +31,8 @@ class RedisFailbackTest : public RedisBackendFixture {
     registry_.reset();
     Advance(seconds(2));
   }
-  FailbackRegistry* Make(const std::string& parameters = "") {
-    const Url url = *Url::Parse("redis://h:6379?file-cache=false&" + parameters, pool_);
+  FailbackRegistry* Make(const std::string& parameters = "", const std::string& host = "h:6379") {
+    const Url url = *Url::Parse("redis://" + host + "?file-cache=false&" + parameters, pool_);
     auto backend =
         std::make_unique<internal::RedisBackend>(*internal::RedisOptions::Parse(url), Context(), redis_.dialer());
     registry_ = FailbackRegistry::Create(url, std::move(backend), Context());
@@ -41,6 +45,69 @@ class RedisFailbackTest : public RedisBackendFixture {
 
   std::shared_ptr<FailbackRegistry> registry_;
 };
+
+// What time does not mend is not waited for.
+TEST_F(RedisFailbackTest, ARefusalIsToldAtOnceWithItsCauseAndItsRemedy) {
+  const struct {
+    const char *password, *mode, *select, *host, *parameters;
+    absl::StatusCode code;
+    const char* says;
+  } cases[] = {
+      {"s3cret", "standalone", "", "h", "", absl::StatusCode::kUnauthenticated, "redis://:password@host:port"},
+      {"s3cret", "standalone", "", ":wr0ng@h", "", absl::StatusCode::kUnauthenticated, "correct the password"},
+      {"", "cluster", "", "h", "", absl::StatusCode::kUnimplemented, "h:6379 is a Redis Cluster node"},
+      {"", "standalone", "ERR DB index is out of range", "h", "db.index=99", absl::StatusCode::kInvalidArgument, "correct db.index"},
+      {"", "standalone", "NOPERM no", "h", "db.index=9", absl::StatusCode::kPermissionDenied, "ACL"},
+  };
+  const Url provider = *Url::Parse("dubbo://10.0.0.1:20880/a.B", pool_);
+  const Url consumer = *Url::Parse("consumer://10.9.9.9/a.B", pool_);
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.says);
+    server().password = one.password;
+    server().mode = one.mode;
+    if (*one.select != '\0') server().errors["SELECT"] = one.select;
+    FailbackRegistry* const registry = Make(one.parameters, one.host);
+    for (int early = 0; early < 2; ++early) {
+      const auto told = std::make_shared<std::vector<absl::Status>>();
+      registry->Register(provider, [told](absl::Status status) { told->push_back(std::move(status)); });
+      registry->Subscribe(consumer, std::make_shared<Listener>(), [told](absl::Status status) { told->push_back(std::move(status)); });
+      executor_->RunReady();
+      ASSERT_THAT(*told, SizeIs(2)) << "without a wait";
+      for (const absl::Status& status : *told) {
+        EXPECT_EQ(status.code(), one.code) << status;
+        EXPECT_THAT(std::string(status.message()),
+                    AllOf(HasSubstr("registry redis://h refuses"), HasSubstr(one.says), Not(HasSubstr("did not answer")),
+                          Not(HasSubstr("check=false")), Not(HasSubstr("wr0ng"))));
+      }
+    }
+    EXPECT_EQ(registry->status().registered, 0u) << "who was told that it failed";
+    server().password = "";
+    server().mode = "standalone";
+    server().errors.clear();
+    if (std::string(one.host) != "h") continue;  // no password is wrong then
+    Advance(seconds(10));
+    std::optional<absl::Status> mended;
+    registry->Register(provider, [&](absl::Status status) { mended = std::move(status); });
+    executor_->RunReady();
+    EXPECT_EQ(mended, absl::OkStatus()) << "what was mended works";
+    TearDown();
+    server().hashes.clear();
+  }
+}
+
+// One that may come up is waited for.
+TEST_F(RedisFailbackTest, OneServerThatRefusesIsNoReasonNotToWaitForAnother) {
+  redis_.server(1).mode = "cluster";
+  redis_.server(2).listens = false;
+  FailbackRegistry* const registry = Make("backup=h:2", "h:1");
+  std::optional<absl::Status> told;
+  registry->Register(*Url::Parse("dubbo://10.0.0.1:20880/a.B", pool_), [&](absl::Status status) { told = std::move(status); });
+  Advance(seconds(2));
+  EXPECT_EQ(told, std::nullopt);
+  redis_.server(2).listens = true;
+  Advance(seconds(2));
+  EXPECT_EQ(told, absl::OkStatus());
+}
 
 class RedisConvergenceTest : public RedisFailbackTest, public ::testing::WithParamInterface<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Seeds, RedisConvergenceTest, ::testing::Range<std::uint64_t>(1, 21));

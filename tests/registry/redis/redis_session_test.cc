@@ -288,6 +288,14 @@ TEST_F(RedisSessionTest, PasswordsAreSentAndNeverShown) {
   EXPECT_THAT(none->backend_->Describe(), HasSubstr("redis://:password@"));
 }
 
+TEST_F(RedisSessionTest, WhatIsUnderWayIsNoTroubleAndHidesNone) {
+  redis_.server(1).listens = false;
+  redis_.server(2).silent = true;
+  const auto client = Connect("backup=h:2", "h:1");
+  EXPECT_THAT(client->backend_->Describe(), AllOf(HasSubstr("h:1 down: UNAVAILABLE"), HasSubstr("h:2 connecting")));
+  EXPECT_THAT(client->backend_->Describe(), Not(HasSubstr("CANCELLED")));
+}
+
 TEST_F(RedisSessionTest, SentinelsAndClusterNodesAreRefused) {
   for (const char* mode : {"sentinel", "cluster"}) {
     server().mode = mode;
