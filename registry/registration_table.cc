@@ -44,6 +44,10 @@ void RegistrationTable::Register(const Url& url, const RegistryCallOptions& call
       !call.Accepts(url.protocol())) {
     return env_.PostAnswer(std::move(done), absl::OkStatus());
   }
+  if (key->service.find('*') != std::string::npos) {
+    return env_.PostAnswer(std::move(done), absl::InvalidArgumentError(absl::StrCat(
+        Shortened(url.ToString()), ": its interface holds *, which stands for many services: register each by its name")));
+  }
   const EntryId id = IdOf(url, *std::move(key));
   Entry& entry = entries_.at(id);
   std::string text = RegisteredText(url, call);

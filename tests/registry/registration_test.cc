@@ -96,6 +96,21 @@ TEST_F(RegistrationTest, SomeUrlsAreNotForTheRegistry) {
   EXPECT_EQ(registry_->status().registered, 0u);
 }
 
+TEST_F(RegistrationTest, AnInterfaceThatStandsForManyIsRefused) {
+  FailbackRegistry& registry = Open();
+  for (const std::string_view text : {"dubbo://h:1/com.acme.*", "dubbo://h:1/com.*.Orders?check=false", "dubbo://h:1/x?interface=*.Orders",
+                                      "override://0.0.0.0/com.acme.*?category=configurators&weight=1"}) {
+    std::optional<absl::Status> told;
+    registry.Register(U(text), [&](absl::Status status) { told = std::move(status); });
+    Run();
+    ASSERT_TRUE(told.has_value()) << text;
+    EXPECT_EQ(told->code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(std::string(told->message()), HasSubstr("stands for many services"));
+  }
+  EXPECT_EQ(backend_->Count(Operation::kPut), 0u);
+  EXPECT_EQ(registry.status().registered, 0u);
+}
+
 TEST_F(RegistrationTest, NothingIsStoredInARegistryThatIsOnlyReadFrom) {
   Open("fake://h:1?register=false").Register(U(kProvider), Into(first_));
   Run();
