@@ -151,6 +151,26 @@ TEST_F(ZookeeperRuntimeTest, PicksGoOnWhileTheServerIsFrozenKilledAndRestarted) 
   EXPECT_GT(picks, 1000);
 }
 
+TEST_F(ZookeeperRuntimeTest, ARuntimeEndsInTimeWhileItsServerIsFrozen) {
+  auto other = *Runtime::Create({.extensions = DefaultExtensions(), .log = lines_.sink()});
+  auto a = other->Register(registry(), "dubbo://10.0.0.1:20880/com.acme.Orders?application=orders");
+  ASSERT_TRUE(a.ok()) << a.status();
+  const auto directory = Refer(kConsumer);
+  server_->Freeze();
+  const auto began = std::chrono::steady_clock::now();
+  std::promise<absl::Status> told;
+  other->Shutdown(milliseconds(500), [&](absl::Status status) { told.set_value(std::move(status)); });
+  auto status = told.get_future();
+  ASSERT_EQ(status.wait_for(seconds(10)), std::future_status::ready);
+  EXPECT_FALSE(status.get().ok()) << "nobody has confirmed that the url is gone";
+  EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(3500)) << "the deadline, and 2 s for a good-bye";
+  other.reset();
+  const auto without = std::chrono::steady_clock::now();
+  runtime_.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - without, seconds(3)) << "without Shutdown too";
+  server_->Thaw();
+}
+
 TEST_F(ZookeeperRuntimeTest, WhatWasRegisteredIsBackAfterALostSession) {
   auto a = Register("10.0.0.1:20880");
   ASSERT_TRUE(a.ok());
