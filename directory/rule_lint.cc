@@ -109,10 +109,26 @@ std::function<YamlMark(std::size_t)> PlacesOfRule(std::string_view text, std::st
 // A condition rule among the urls, for what is said of them together.
 struct UrlRule {
   std::size_t index;
-  std::string service;
+  std::string service;  // as documents of services are named: interface:version:group
   std::int64_t priority;
   SequencedRule rule;
 };
+
+// The condition rules of a document.
+struct RuleDocument {
+  std::size_t index;
+  std::string owner;
+  std::vector<SequencedRule> rules;
+
+  bool of_service() const { return owner.find(':') != owner.npos; }
+};
+
+// How many pairs of a service's and an application's document are compared.
+constexpr std::size_t kMostPairs = 300;
+
+std::string ServiceOf(const UrlParts& url) {
+  return absl::StrCat(url.ServiceInterface(), ":", ToAbsl(url.Param(names::kVersion)), ":", ToAbsl(url.Param(names::kGroup)));
+}
 
 class Lint {
  public:
@@ -152,8 +168,15 @@ class Lint {
         internal::LintConditionRule(text, frame, report);
         return;
       }
-      case RuleTextKind::kConditions:
-        return internal::LintConditionDocument(text, options_.compat, world_, report);
+      case RuleTextKind::kConditions: {
+        RuleDocument document{index, {}, internal::LintConditionDocument(text, options_.compat, world_, report)};
+        const auto name = internal::ParseRuleName(rule.name);
+        if (!name.has_value() || document.rules.empty()) return;
+        document.owner = name->owner;
+        for (SequencedRule& one : document.rules) absl::StrAppend(&one.name, " of ", Shortened(rule.name, 200));
+        documents_.push_back(std::move(document));
+        return;
+      }
       case RuleTextKind::kTags:
         return internal::LintTagDocument(text, options_.compat, world_, report);
       case RuleTextKind::kAffinity:
@@ -202,16 +225,21 @@ class Lint {
     if (!read.has_value() || !frame.enabled) return;
     const std::int64_t priority = ParseJavaInt(url.Param(names::kPriority)).value_or(0);
     read->name = absl::StrCat("rule ", index + 1);
-    urls_.push_back({index, url.ServiceKey(), priority, *std::move(read)});
+    urls_.push_back({index, ServiceOf(url), priority, *std::move(read)});
   }
 
-  // The rules of one service decide one after the other by priority, equal ones in the order of the registry.
+  // The document of a service comes before those of applications, and these before its urls, which decide by priority, equal
+  // ones in the order of the registry.
   void Together(std::vector<LintReport>& reports) {
     std::stable_sort(urls_.begin(), urls_.end(), [](const UrlRule& a, const UrlRule& b) {
       return a.service != b.service ? a.service < b.service : a.priority < b.priority;
     });
     for (std::size_t begin = 0, end = 0; begin < urls_.size(); begin = end) {
       std::vector<SequencedRule> sequence;
+      for (const RuleDocument& document : documents_) {
+        if (document.owner == urls_[begin].service) sequence = document.rules;
+      }
+      const std::size_t before = sequence.size();
       while (end < urls_.size() && urls_[end].service == urls_[begin].service) sequence.push_back(urls_[end++].rule);
       for (std::size_t i = begin + 1; i < end; ++i) {
         if (urls_[i].priority != urls_[i - 1].priority) continue;
@@ -219,15 +247,37 @@ class Lint {
                                     absl::StrCat("rule ", urls_[i - 1].index + 1, " has the priority ", urls_[i].priority,
                                                  " too, so the registry's order says which decides first"));
       }
-      internal::LintSequence(sequence, options_.compat, [&](std::size_t which) -> LintReport& {
-        return reports[urls_[begin + which].index];
-      });
+      const auto report_of = [&](std::size_t which) -> LintReport& { return reports[urls_[begin + which - before].index]; };
+      internal::LintSequence(sequence, options_.compat, report_of, {.later_from = before});
+    }
+    OfApplications(reports);
+  }
+
+  // What an application's document says after a service's: of other services it may mean more.
+  void OfApplications(std::vector<LintReport>& reports) {
+    std::size_t pairs = 0;
+    for (const RuleDocument& service : documents_) {
+      for (const RuleDocument& application : documents_) {
+        if (!service.of_service() || application.of_service()) continue;
+        LintReport& report = reports[application.index];
+        if (++pairs > kMostPairs) {
+          return report.Add("not-compared", application.rules.front().mark,
+                            absl::StrCat("only the first ", kMostPairs, " pairs of a service's and an application's document were compared"));
+        }
+        std::vector<SequencedRule> sequence = service.rules;
+        sequence.insert(sequence.end(), application.rules.begin(), application.rules.end());
+        internal::LintSequence(sequence, options_.compat, [&report](std::size_t) -> LintReport& { return report; },
+                               {.later_from = service.rules.size(),
+                                .earlier_to = service.rules.size(),
+                                .only = absl::StrCat("for calls of ", Shortened(service.owner, 200))});
+      }
     }
   }
 
   const LintOptions& options_;
   const internal::LintWorld world_;
   std::vector<UrlRule> urls_;
+  std::vector<RuleDocument> documents_;
 };
 
 }  // namespace

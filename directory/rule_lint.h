@@ -45,8 +45,9 @@ struct LintOptions {
   Url consumer = {};
 };
 
-// Says what is wrong with texts of rules and what in them does not do what its author may think: each by itself, and rule
-// urls with each other. Findings come text by text, within each by place. Nothing is applied; the parsers are those that a
+// Says what is wrong with texts of rules and what in them does not do what its author may think: each by itself, and condition
+// rules with those that decide before them: a document's with each other, a service's urls and applications' documents with
+// the service's document. Findings come text by text, within each by place. Nothing is applied; the parsers are those that a
 // Directory uses, so an error here is one there, and in Dubbo but for what docs/rules.md lists.
 //
 // Never fails and never throws but for want of memory: a text of any kind gives findings. Time and memory are linear in

@@ -167,7 +167,7 @@ class Router {
   // Ascending in the chain; equal orders keep the order in which they were given.
   virtual int order() const = 0;
   virtual Reads reads() const = 0;
-  // `previous` = what this same router compiled to for the last snapshot, or nullptr.
+  // `previous` = what this same router compiled to for the last snapshot and the same consumer, or nullptr.
   virtual std::shared_ptr<const RouteTable> Compile(const RouteInput& input,
                                                     const RouteTable* previous) const = 0;
 };

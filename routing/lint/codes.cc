@@ -59,6 +59,8 @@ constexpr auto kCodes = std::to_array<LintCode>({
      "write `configVersion: v3.0` and no addresses beside `match`"},
     {"merge-key", kWarning,
      "write the fields out instead of `<<`"},
+    {"never-drawn", kWarning,
+     "write greater weights in the same proportion, 100 and 100 instead of 1 and 1; compat=fixed draws by weight"},
     {"never-holds", kWarning,
      "leave out the values that exclude each other"},
     {"never-set", kWarning,

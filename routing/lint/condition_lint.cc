@@ -144,7 +144,7 @@ std::optional<Conditions> LintConditionSide(std::string_view text, RuleSide side
 }
 
 void LintSequence(const std::vector<SequencedRule>& rules, Compat compat,
-                  const std::function<LintReport&(std::size_t which)>& report_of) {
+                  const std::function<LintReport&(std::size_t which)>& report_of, const SequenceScope& scope) {
   const PatternContext when{RuleSide::kWhen, compat}, then{RuleSide::kThen, compat};
   std::size_t count = 0;
   for (std::size_t words = 0; count < rules.size() && count < kMostSequenced; ++count) {
@@ -154,40 +154,44 @@ void LintSequence(const std::vector<SequencedRule>& rules, Compat compat,
     }
     if (words > kMostSequencedWords) break;
   }
-  for (std::size_t j = 1; j < count; ++j) {
+  const std::string begin = scope.only.empty() ? "" : scope.only + ", ";
+  for (std::size_t j = std::max<std::size_t>(scope.later_from, 1); j < count; ++j) {
     const SequencedRule& later = rules[j];
     if (NeverHolds(later.when, when)) continue;
-    for (std::size_t i = 0; i < j; ++i) {
+    const auto say = [&](std::string_view code, std::string text) {
+      text = absl::StrCat(begin, later.name, ": ", text);
+      if (scope.only.empty()) return report_of(j).Add(code, later.mark, std::move(text));
+      report_of(j).Add(code, later.mark, std::move(text), Severity::kInfo);
+    };
+    for (std::size_t i = 0; i < std::min(j, scope.earlier_to); ++i) {
       const SequencedRule& earlier = rules[i];
       if (!Covers(earlier.when, later.when, when)) continue;
       const std::string by = absl::StrCat(earlier.name, " (", earlier.mark.ToString(), ")");
       if (!earlier.then.has_value()) {
-        report_of(j).Add("rule-unreachable", later.mark, absl::StrCat(later.name, ": ", by, " leaves nobody for all its calls"));
+        say("rule-unreachable", absl::StrCat(by, " leaves nobody for all its calls"));
         break;
       }
       if (later.then == earlier.then) {
         const bool weaker = later.force && !earlier.force;
-        if (!weaker) {
-          report_of(j).Add("rule-repeated", later.mark, absl::StrCat(later.name, ": ", by, " asks the same of all its calls already"));
-        }
+        if (!weaker) say("rule-repeated", absl::StrCat(by, " asks the same of all its calls already"));
         break;
       }
       if (!later.then.has_value()) continue;
       if (Disjoint(*earlier.then, *later.then, then) && !NeverHolds(*earlier.then, then) && !NeverHolds(*later.then, then)) {
-        report_of(j).Add("rule-contradicts", later.mark,
-                   absl::StrCat(later.name, ": no provider satisfies both it and ", by, ", which all its calls meet first: ",
-                                later.force ? "nobody is left" : "it is taken back for them"));
+        say("rule-contradicts", absl::StrCat("no provider satisfies both it and ", by, ", which all its calls meet first: ",
+                                             later.force ? "nobody is left" : "it is taken back for them"));
         break;
       }
       if (earlier.force && !later.then->empty() && Covers(*later.then, *earlier.then, then)) {
-        report_of(j).Add("rule-repeated", later.mark, absl::StrCat(later.name, ": ", by, " leaves only providers that satisfy it"));
+        say("rule-repeated", absl::StrCat(by, " leaves only providers that satisfy it"));
         break;
       }
     }
   }
   if (rules.size() > count) {
-    report_of(count).Add("not-compared", rules[count].mark, absl::StrCat("only the first ", count, " of ", rules.size(),
-                                                               " rules were compared with each other"));
+    const std::size_t at = std::max(count, scope.later_from);
+    report_of(at).Add("not-compared", rules[at].mark,
+                      absl::StrCat("only the first ", count, " of ", rules.size(), " rules were compared with each other"));
   }
 }
 

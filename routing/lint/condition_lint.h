@@ -1,6 +1,8 @@
 #ifndef FAIRLEAD_ROUTING_LINT_CONDITION_LINT_H_
 #define FAIRLEAD_ROUTING_LINT_CONDITION_LINT_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -47,9 +49,15 @@ std::optional<Conditions> LintConditionSide(std::string_view text, RuleSide side
 // Rules that an earlier one makes superfluous or leaves nobody for. Compares the first ones with each other, this many of
 // them and with this many words at most, and says so when there are more: the work is their square.
 inline constexpr std::size_t kMostSequenced = 300, kMostSequencedWords = 3000;
+// Which pairs of them, and for whom what is found holds.
+struct SequenceScope {
+  std::size_t later_from = 1;                  // rules before it are not looked at as the later one
+  std::size_t earlier_to = SIZE_MAX;           // nor rules from it on as the earlier one
+  std::string only = {};                       // "for calls of a.B"; if so there are calls that it does not hold for, and it is info
+};
 // `report_of` says where what concerns a rule is said.
 void LintSequence(const std::vector<SequencedRule>& rules, Compat compat,
-                  const std::function<LintReport&(std::size_t which)>& report_of);
+                  const std::function<LintReport&(std::size_t which)>& report_of, const SequenceScope& scope = {});
 
 // A condition that reads of a call what a client of Dubbo 2.x asks once per method: `reads` of a CallMatcher.
 void LintRuntime(Reads reads, const ConditionFrame& frame, YamlMark mark, LintReport& report);

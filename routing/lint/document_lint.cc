@@ -60,12 +60,12 @@ class ConditionDocumentLint {
     frame_.runtime = Flag("runtime", true);
   }
 
-  void Run() {
+  std::vector<SequencedRule> Run() {
     const YamlValue* version = root_.Find("configVersion");
     const ConditionDocument::Form form = ConditionDocument::FormOf(
         version == nullptr || version->text() == nullptr ? std::nullopt : std::optional(*version->text()));
     const YamlValue* conditions = root_.Find("conditions");
-    if (conditions == nullptr || form == ConditionDocument::Form::kTooNew) return;
+    if (conditions == nullptr || form == ConditionDocument::Form::kTooNew) return {};
     for (std::size_t i = 0; i < conditions->items().size(); ++i) {
       const YamlValue& item = conditions->items()[i];
       const std::string name = absl::StrCat("conditions[", i, "]");
@@ -76,6 +76,7 @@ class ConditionDocumentLint {
       sequence_.push_back(*std::move(rule));
     }
     LintSequence(sequence_, frame_.compat, [this](std::size_t) -> LintReport& { return report_; });
+    return std::move(sequence_);
   }
 
  private:
@@ -256,9 +257,12 @@ void LintAffinityInWorld(const AffinityDocument& document, const YamlValue& root
 
 }  // namespace
 
-void LintConditionDocument(std::string_view text, Compat compat, const LintWorld& world, LintReport& report) {
+std::vector<SequencedRule> LintConditionDocument(std::string_view text, Compat compat, const LintWorld& world, LintReport& report) {
   const absl::StatusOr<YamlDocument> yaml = ParseYamlDocument(text);
-  if (!yaml.ok()) return report.AddError(yaml.status(), {1, 1});
+  if (!yaml.ok()) {
+    report.AddError(yaml.status(), {1, 1});
+    return {};
+  }
   const absl::StatusOr<ConditionDocument> document = ParseConditionDocument(text, compat);
   if (document.ok()) {
     report.AddRemarks(document->remarks);
@@ -267,7 +271,9 @@ void LintConditionDocument(std::string_view text, Compat compat, const LintWorld
     // An error of a condition comes with all conditions, of which not only the first one may be wrong.
     report.AddError(document.status(), yaml->root.mark());
   }
-  ConditionDocumentLint(text, yaml->root, compat, world, report).Run();
+  std::vector<SequencedRule> rules = ConditionDocumentLint(text, yaml->root, compat, world, report).Run();
+  if (!document.ok() || !document->head.enabled || document->empty()) rules.clear();
+  return rules;
 }
 
 void LintTagDocument(std::string_view text, Compat compat, const LintWorld& world, LintReport& report) {

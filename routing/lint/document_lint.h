@@ -2,7 +2,9 @@
 #define FAIRLEAD_ROUTING_LINT_DOCUMENT_LINT_H_
 
 #include <string_view>
+#include <vector>
 
+#include "fairlead/routing/lint/condition_lint.h"
 #include "fairlead/routing/lint/finding.h"
 #include "fairlead/rpc/compat.h"
 
@@ -11,7 +13,8 @@
 // texts are findings. With a world also linear in its providers for each rule. Pure; thread-safe.
 namespace fairlead::internal {
 
-void LintConditionDocument(std::string_view text, Compat compat, const LintWorld& world, LintReport& report);
+// Its rules that one can compare with those of other texts: none of a document that decides nothing.
+std::vector<SequencedRule> LintConditionDocument(std::string_view text, Compat compat, const LintWorld& world, LintReport& report);
 void LintTagDocument(std::string_view text, Compat compat, const LintWorld& world, LintReport& report);
 void LintAffinityDocument(std::string_view text, const LintWorld& world, LintReport& report);
 void LintScriptDocument(std::string_view text, LintReport& report);

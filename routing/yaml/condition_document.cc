@@ -8,6 +8,7 @@
 
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/routing/yaml/never_drawn.h"
 #include "fairlead/routing/yaml/yaml_fields.h"
 
 namespace fairlead {
@@ -78,6 +79,11 @@ absl::Status ReadDestinations(const YamlValue& list, Compat compat, ConditionDoc
     if (rule.to.empty()) {
       document->remarks.push_back({item.mark(), what + " has no destination: calls that it is about reach nobody",
                                     "no-destination"});
+    }
+    if (!rule.to.empty()) {
+      const std::size_t last = rule.to.size() - 1;
+      RemarkNeverDrawn(to->items()[last].mark(), absl::StrCat(what, ".to[", last, "]"), rule.to.size(), rule.to[last].weight, compat,
+                       &document->remarks);
     }
     fields.RemarkUnknown(&document->remarks);
     document->destinations.push_back(std::move(rule));

@@ -9,6 +9,7 @@
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
 #include "fairlead/routing/yaml/mesh_match.h"
+#include "fairlead/routing/yaml/never_drawn.h"
 #include "fairlead/routing/yaml/string_match.h"
 #include "fairlead/routing/yaml/yaml_fields.h"
 
@@ -127,7 +128,13 @@ class MeshReader {
       return fields.Error(value, absl::StrCat("route: expected at most ", MeshRule::kMostDestinations,
                                               " destinations, found ", detail.to.size()));
     }
-    if (detail.to.empty()) Remark(value, what + " has no route, so it selects nobody");
+    if (detail.to.empty()) {
+      Remark(value, what + " has no route, so it selects nobody");
+    } else {
+      const std::size_t last = detail.to.size() - 1;
+      const YamlMark at = value.Find("route")->items()[last].mark();
+      RemarkNeverDrawn(at, absl::StrCat(what, ".route[", last, "]"), detail.to.size(), detail.to[last].weight, document_->rule.compat, remarks_);
+    }
     fields.RemarkUnknown(remarks_);
     return detail;
   }

@@ -36,7 +36,11 @@ class Builder final : public YAML::EventHandler {
 
   YamlDocument Take() { return {std::exchange(root_, YamlValue()), std::exchange(remarks_, {})}; }
 
-  void OnDocumentStart(const YAML::Mark&) override {
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    // At what cannot begin a value the parser makes empty documents for ever.
+    if (std::exchange(document_at_, mark.pos) == mark.pos) {
+      throw Refusal{MarkOf(mark), "this begins neither a value nor a document; expected a map, a list, a text or the end"};
+    }
     open_.clear();
     anchors_.clear();
   }
@@ -182,6 +186,7 @@ class Builder final : public YAML::EventHandler {
 
   const YamlLimits limits_;
   std::size_t counted_ = 0;
+  int document_at_ = -1;  // byte where the last document began
   std::vector<Container> open_;
   std::unordered_map<YAML::anchor_t, Anchored> anchors_;
   YamlValue root_;

@@ -28,6 +28,7 @@ struct Mischief {
   RouteCase which = 1;
   bool no_table = false;
   Reads reads = Reads::kMethod;
+  bool had_previous = false;       // when it compiled last
 
   void At(const char* function) {
     if (throwing.contains(function) && random.Below(static_cast<std::uint64_t>(one_in)) == 0) {
@@ -62,6 +63,7 @@ class MischievousRouter final : public Router {
   Reads reads() const override { return mischief_.At("reads"), mischief_.reads; }
   std::shared_ptr<const RouteTable> Compile(const RouteInput& input, const RouteTable* previous) const override {
     mischief_.At("Compile");
+    mischief_.had_previous = previous != nullptr;
     // A router may rely on it that this is its own.
     if (previous != nullptr && dynamic_cast<const MischievousTable*>(previous) == nullptr) std::abort();
     if (mischief_.no_table) return nullptr;
@@ -101,6 +103,16 @@ class GuardedRouterTest : public DirectoryFixture {
   }
   Mischief mischief_;
 };
+
+TEST_F(GuardedRouterTest, WhatItMadeForOtherConsumerParametersIsNotGivenToItAgain) {
+  OpenWithRule();
+  Providers({"10.0.0.1", "10.0.0.2?weight=3"});
+  executor_.RunReady();
+  EXPECT_TRUE(mischief_.had_previous);
+  Overrides({"override://0.0.0.0/com.acme.Orders?category=configurators&side=consumer&region=hz"});
+  executor_.RunReady();
+  EXPECT_FALSE(mischief_.had_previous);
+}
 
 TEST_F(GuardedRouterTest, OneThatBehavesDecides) {
   OpenWithRule();

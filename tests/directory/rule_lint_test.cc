@@ -1,5 +1,6 @@
 #include "fairlead/directory/rule_lint.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -182,6 +183,74 @@ TEST(RuleLintTest, ComparesRuleUrls) {
   EXPECT_EQ(findings[0].code, "rule-repeated");
   EXPECT_EQ(findings[1].rule, 2u);
   EXPECT_EQ(findings[1].code, "priority-equal");
+}
+
+TEST(RuleLintTest, ComparesTheDocumentOfAServiceWithWhatComesAfterIt) {
+  const auto url = [](const char* service, const char* rule) {
+    return RuleText{"", std::string("route://0.0.0.0/") + service + (std::string(service).find('?') == std::string::npos ? "?" : "&") +
+                            "category=routers&priority=1&rule=" + PercentEncode(rule)};
+  };
+  const RuleText service{"com.acme.Orders:1.0:g.condition-router",
+                         "configVersion: v3.0\nforce: true\nconditions:\n- 'method=pay =>'\n- '=> region=hz'\n"};
+  const RuleText application{"shop.condition-router", "conditions:\n- '=> city=a'\n- 'method=pay,p => zone=b'\n- 'method=pay & a=1 => x=c'\n"
+                                                      "- 'method=get => region=hz'\n- 'method=get => region=sh'\n"};
+  const char* const ours = "com.acme.Orders?version=1.0&group=g";
+  const auto said = [](const std::vector<RuleText>& rules) {
+    std::vector<std::string> all;
+    for (const Finding& one : LintRules(rules)) {
+      if (one.code == "blacklist-without-force" || one.code == "control-unreadable") continue;
+      all.push_back(std::to_string(one.rule) + " " + std::to_string(one.line) + " " + one.ToString().substr(one.ToString().find(' ') + 1));
+    }
+    return all;
+  };
+  using ::testing::ElementsAre;
+  using ::testing::HasSubstr;
+  using ::testing::StartsWith;
+  // Its urls come after it, in whatever order the texts are given; those of other versions are others.
+  EXPECT_THAT(said({url(ours, "method=pay => a=1"), service, url("com.acme.Orders", "method=pay => a=1")}),
+              ElementsAre(StartsWith("0 1 warning rule-unreachable: rule 1: conditions[0] of com.acme.Orders:1.0:g.condition-router (line 4, "
+                                     "column 3) leaves nobody")));
+  EXPECT_THAT(said({service, url(ours, "=> region=hz")}), ElementsAre(StartsWith("1 1 info rule-repeated: rule 2: conditions[1] of com")));
+  // An application's document may say more of other services.
+  EXPECT_THAT(said({application, service}),
+              ElementsAre(StartsWith("0 4 info rule-unreachable: for calls of com.acme.Orders:1.0:g, conditions[2] of shop.condition-router: "
+                                     "conditions[0] of com.acme.Orders:1.0:g.condition-router"),
+                          StartsWith("0 5 info rule-repeated"), StartsWith("0 6 warning rule-contradicts: conditions[4]: "),
+                          StartsWith("0 6 info rule-contradicts: for calls of")));
+  // What is switched off or cannot be read decides nothing, nor do two applications' documents meet for certain.
+  RuleText off = service;
+  off.text = "enabled: false\n" + off.text;
+  EXPECT_THAT(said({off, url(ours, "=> region=hz")}), ElementsAre(HasSubstr("0 1 info disabled")));
+  off.text = service.text + "- 'a==b'\n";
+  EXPECT_THAT(said({off, url(ours, "=> region=hz")}), ElementsAre(HasSubstr("error condition-syntax")));
+  EXPECT_THAT(said({{"a.condition-router", service.text}, {"b.condition-router", service.text}}), ::testing::IsEmpty());
+}
+
+TEST(RuleLintTest, OfManyRulesTheFirstAreCompared) {
+  std::string text = "conditions:\n";
+  for (int i = 0; i < 310; ++i) text += "- 'method=m" + std::to_string(i) + " => a=1'\n";
+  const RuleText url{"", "route://0.0.0.0/a.B?category=routers&rule=" + PercentEncode("method=m0 => a=1")};
+  const std::vector<Finding> findings = LintRules(std::vector<RuleText>{{"a.B::.condition-router", text}, url});
+  ASSERT_EQ(findings.size(), 2u) << Shown(findings);
+  for (const Finding& one : findings) EXPECT_EQ(one.code, "not-compared") << Shown(findings);
+}
+
+TEST(RuleLintTest, TheLastDestinationMayNeverBeDrawn) {
+  const auto places = [](const std::string& text, Compat compat) {
+    LintOptions options;
+    options.compat = compat;
+    return Places(LintRule({"", text}, options));
+  };
+  const std::string conditions = "configVersion: v3.1\nconditions:\n- to:\n  - {match: a=1, weight: 1}\n  - {match: a=2, weight: 1}\n";
+  EXPECT_EQ(places(conditions, Compat::kStrict), std::vector<std::string>{"5:5 never-drawn"});
+  EXPECT_TRUE(places(conditions, Compat::kFixed).empty());
+  EXPECT_TRUE(places("configVersion: v3.1\nconditions:\n- to: [{match: a=1, weight: 1}, {match: a=2, weight: 2}]\n", Compat::kStrict).empty());
+  EXPECT_TRUE(places("configVersion: v3.1\nconditions:\n- to: [{match: a=1, weight: 1}]\n", Compat::kStrict).empty());
+  const std::string mesh = "apiVersion: v1\nkind: VirtualService\nmetadata: {name: s}\nspec:\n  dubbo:\n  - routedetail:\n    - route:\n"
+                           "      - destination: {subset: a}\n      - destination: {subset: b}\n---\nkind: DestinationRule\nmetadata: {name: s}\n"
+                           "spec: {subsets: [{name: a, labels: {x: y}}, {name: b, labels: {x: z}}]}\n";
+  EXPECT_EQ(places(mesh, Compat::kStrict), std::vector<std::string>{"9:9 never-drawn"});
+  EXPECT_TRUE(places(mesh, Compat::kFixed).empty());
 }
 
 TEST(RuleLintTest, ComparesWithWhoIsThere) {

@@ -65,6 +65,12 @@ std::string KindOf(const Json& answer) {
   return kind == "ok" && InvokersOf(answer).empty() ? "empty" : kind;
 }
 
+// A sole invoker is taken without being weighed, so a weight that Java cannot read fails nobody.
+bool IsSoleUnweighed(const Json& answer) {
+  const Json invokers = answer.value("invokers", Json::array());
+  return invokers.size() == 1 && !answer.contains("merged_groups") && invokers[0].contains("effective_weight_error");
+}
+
 }  // namespace
 
 Json AnswerOf(Directory& directory, const std::string& service, const Json& invocation) {
@@ -79,7 +85,7 @@ Json AnswerOf(Directory& directory, const std::string& service, const Json& invo
 
 bool SameAnswer(const Json& expected, const Json& got) {
   return KindOf(expected) == KindOf(got) && expected.at("consumer_params") == got.at("consumer_params") &&
-         InvokersOf(expected) == InvokersOf(got);
+         InvokersOf(expected) == InvokersOf(IsSoleUnweighed(expected) ? WithoutWeights(got, expected) : got);
 }
 
 Json WithoutWeights(Json got, const Json& expected) {

@@ -17,7 +17,8 @@ Json AnswerOf(Directory& directory, const std::string& service, const Json& invo
 
 // Says the trace the same as `got` does? Invokers are a multiset, of all groups together where Java bundles them by
 // group; `forbidden` is `empty`. `params.application` is not compared: Java shows the provider's until some configurator
-// touched the url and the consumer's from then on, while `remote_application`, which is, tells them apart.
+// touched the url and the consumer's from then on, while `remote_application`, which is, tells them apart. Nor is the weight
+// of a sole invoker that Java cannot read: no call asks for it.
 bool SameAnswer(const Json& expected, const Json& got);
 
 // `got` with `expected`'s word for the weights that Java fails to read, in place of ours.

@@ -21,6 +21,9 @@ constexpr std::string_view kPieces[] = {
     "!!binary ", "? ", "# ", "\t", "~", "null", "yes", "0x1F", "010", "1:30", ".inf", "1e9", "2001-01-01", "configVersion: v3.1\n",
     "configVersion: v3.0\n", "force: true\n", "enabled: false\n", "conditions:\n", "tags:\n", "weight: 0", "ratio: ",
     "from: {match: ", "to: []", "match: ", "addresses: [", "regex: '(a+)+'", "configs:\n", "parameters: {", "10.0.0.0/8", "0.0.0.0:20880",
+    // mesh rules
+    "kind: DestinationRule\n", "metadata: {name: shop}\n", "subset: all", "fallback: {destination: {", "labels: {", "oneof: [", "mod: 0, ",
+    "range: {start: ", "argc: ", "args: [{index: ", "dubboContext: {", "route: [{destination: {", "services: [",
     // properties
     "\\u", "\\u0000", "\\ud800", "\\uD83D\\uDE00", "\\\n", "\r", "\f", "\\t", "!", "\xEF\xBB\xBF",
     // redis

@@ -105,6 +105,56 @@ std::string RedisText(const std::vector<std::string>& texts) {
   return reply + "+OK\r\n-WRONGTYPE x\r\n$-1\r\n*0\r\n";
 }
 
+// The cases hold none.
+std::vector<std::string> MeshDocuments() {
+  const std::string subsets =
+      "---\napiVersion: service.dubbo.apache.org/v1alpha1\nkind: DestinationRule\nmetadata: {name: shop}\nspec:\n  host: shop\n"
+      "  trafficPolicy: {loadBalancer: {simple: ROUND_ROBIN}}\n  subsets:\n  - {name: hz, labels: {region: hz}}\n"
+      "  - {name: sh, labels: {region: sh, level: '3'}}\n  - {name: all}\n  - {name: nobody, labels: {region: x}}\n";
+  const auto service = [](const std::string& routes) {
+    return "apiVersion: service.dubbo.apache.org/v1alpha1\nkind: VirtualService\nmetadata: {name: shop}\nspec:\n  hosts: [shop]\n"
+           "  dubbo:\n" + routes;
+  };
+  return {
+      service("  - services: [{exact: s.A}]\n    routedetail:\n    - name: gray\n      match:\n      - method: {name_match: {prefix: find}}\n"
+              "        sourceLabels: {region: hz}\n      route:\n      - {destination: {host: shop, subset: sh, fallback: {destination: {subset: hz}}}}\n"
+              "    - route:\n      - {destination: {subset: hz}, weight: 80}\n      - {destination: {subset: sh}, weight: 20}\n") + subsets,
+      service("  - routedetail:\n    - match:\n      - method: {argc: 3, args: [{index: 0, str_value: {oneof: [{exact: a}, {regex: 'a+'}]}}, "
+              "{index: 2, type: int, num_value: {oneof: [{exact: 7}, {range: {start: 5, end: 9}}, {mod: 2, exact: 1}]}}]}\n"
+              "      - attachments: {dubboContext: {user: {exact: vip}, env: {noempty: x}}}\n      route:\n      - destination: {subset: nobody}\n"
+              "      - destination: {subset: all}\n        weight: 0\n      - destination: {subset: sh}\n        weight: 2147483647\n") + subsets,
+      subsets + service("  - services: [{wildcard: '*'}, {empty: x}]\n    routedetail:\n    - match: [{method: {args: [{index: 1, bool_value: {exact: true}}], "
+                        "argp: [int]}}]\n      route: [{destination: {subset: all}}]\n    - {match: [{attachments: {tracingContext: {a: {exact: b}}}, "
+                        "headers: {}}], route: []}\n    - {name: last, route: [{destination: {subset: hz, fallback: {weight: 1, destination: "
+                        "{subset: sh, fallback: {destination: {subset: all}}}}}}]}\n"),
+      "kind: VirtualService\nmetadata: {name: shop.other}\nspec: {dubbo: []}\n---\nkind: Gateway\nmetadata: {name: shop}\n---\n" + subsets,
+  };
+}
+
+std::vector<std::string> ScriptDocuments() {
+  return {"configVersion: v3.0\nscope: application\nkey: orders\nenabled: true\nforce: false\nruntime: true\ntype: javascript\nscript: |\n"
+          "  (function route(invokers, invocation, context) {\n    return invokers;\n  }(invokers, invocation, context));\n",
+          "key: orders\nenabled: false\nscript: 'x'\n", "valid: false\ntype: groovy\nscript: \"a\\nb\"\npriority: 7\n",
+          "type: javascript\nscript: ''\ncolour: blue\n"};
+}
+
+// Some of each kind, and urls that carry rules.
+std::vector<std::string> LintTexts() {
+  std::vector<std::string> texts = Some(Cases().documents, 120);
+  for (const std::string& rule : Some(Cases().rules, 60)) {
+    texts.push_back(rule);
+    texts.push_back("route://0.0.0.0/s.A?category=routers&force=true&runtime=false&priority=1&rule=" + PercentEncode(rule));
+    texts.push_back(PercentEncode(texts.back()));
+  }
+  for (const char* text : {"script://0.0.0.0/s.A?category=routers&type=javascript&rule=%28function%28%29%7B%7D%28%29%29",
+                           "route://0.0.0.0/s.A?router=script&rule=x", "override://10.0.0.9/s.A?category=configurators&timeout=6&application=shop",
+                           "absent://0.0.0.0:20880/s.A?weight=x&disabled=true&side=consumer"}) {
+    texts.emplace_back(text);
+  }
+  for (const auto& more : {MeshDocuments(), ScriptDocuments()}) texts.insert(texts.end(), more.begin(), more.end());
+  return texts;
+}
+
 const std::map<std::string, std::function<std::vector<std::string>()>, std::less<>>& Makers() {
   static const std::map<std::string, std::function<std::vector<std::string>()>, std::less<>> makers = {
       {"url", [] { return Some(Cases().urls); }},
@@ -127,6 +177,9 @@ const std::map<std::string, std::function<std::vector<std::string>()>, std::less
                                       "service: {oneof: [{prefix: a}]}, app: {oneof: [{regex: 'a+'}]}, param: [{key: k, value: "
                                       "{noempty: x}}]}\n  parameters: {weight: 5}\n"});
        }},
+      {"mesh_document", MeshDocuments},
+      {"script_document", ScriptDocuments},
+      {"rule_lint", LintTexts},
       {"properties", [] { return UrlGroups(PropertiesText); }},
       {"file_lines", [] { return UrlGroups(Lines); }},
       {"child_names", [] { return UrlGroups(Lines); }},

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "fairlead/url/percent.h"
+
 namespace fairlead::internal {
 namespace {
 
@@ -94,6 +96,23 @@ TEST_F(FileLinesTest, ACategoryThatIsSaidHolds) {
 TEST_F(FileLinesTest, AnEncodedLineIsReadToo) {
   const FileLines lines = Parse("dubbo%3A%2F%2Fh%3A1%2Fa.B%3Fweight%3D5\n");
   EXPECT_THAT(At(lines, "a.B", Category::kProviders), ElementsAre("dubbo://h:1/a.B?weight=5"));
+}
+
+// A rule's text is encoded once more than its url, so what is decoded twice is another rule, or none.
+TEST_F(FileLinesTest, AnEncodedRuleIsDecodedOnce) {
+  for (const std::string decoded :
+       {"route://0.0.0.0/a.B?category=routers&rule=a%3D%25%20%26%20b%3D1%20%3D%3E%20host%3D10.0.0.1",
+        "condition://0.0.0.0/a.B?category=routers&rule=%3D%3E%20x%3D%2525", "override://0.0.0.0/a.B?category=configurators&x=%2526"}) {
+    for (const bool says_category : {true, false}) {
+      std::string line = decoded;
+      const std::size_t category = line.find("category="), end = line.find('&', category) + 1;
+      if (!says_category) line.erase(category, end - category);
+      const Category where = decoded[0] == 'o' ? Category::kConfigurators : Category::kRouters;
+      const std::vector<std::string> plain = At(Parse(line), "a.B", where), encoded = At(Parse(PercentEncode(line)), "a.B", where);
+      EXPECT_THAT(plain, ElementsAre(decoded)) << line;
+      EXPECT_EQ(encoded, plain) << line;
+    }
+  }
 }
 
 TEST_F(FileLinesTest, EveryServiceIsForRulesOnly) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fairlead/tests/registry/file_registry_fixture.h"
+#include "fairlead/url/percent.h"
 
 namespace fairlead {
 namespace {
@@ -102,6 +103,16 @@ TEST_F(FileRegistryTest, ALastLineWithoutAnEndIsWaitedForASecond) {
   EXPECT_THAT(listener->Take(), IsEmpty());
   Advance(seconds(1));
   EXPECT_THAT(listener->Take(), ElementsAre("a.B/providers list 10.0.0.3:1")) << "that was all";
+}
+
+TEST_F(FileRegistryTest, AnEncodedRuleArrivesAsAPlainOne) {
+  const std::string rule = "route://0.0.0.0/a.B?category=routers&rule=a%3D%25%20%3D%3E%20host%3D10.0.0.1";
+  directory_.Write("p.txt", rule + "&name=plain\n" + PercentEncode(rule + "&name=encoded") + "\n");
+  OpenFile("p.txt");
+  const auto listener = Subscribe("consumer://10.0.0.9/a.B?category=routers");
+  ASSERT_EQ(listener->all.size(), 1u);
+  ASSERT_EQ(listener->all[0].urls.size(), 2u);
+  for (const Url& url : listener->all[0].urls) EXPECT_EQ(url.Param("rule"), "a%3D%25%20%3D%3E%20host%3D10.0.0.1") << url.Param("name");
 }
 
 TEST_F(FileRegistryTest, AMissingFileIsWaitedFor) {

@@ -32,6 +32,12 @@ std::string Trimmed(const std::string& text) {
   return text.substr(begin, end - begin);
 }
 
+// What Java calls blank: more than it trims.
+bool Blank(const std::string& text) {
+  static const std::regex blank("([\\t-\\r\\x1c-\\x20]|\xE1\x9A\x80|\xE2\x80[\x80-\x86\x88-\x8A\xA8\xA9]|\xE2\x81\x9F|\xE3\x80\x80)*");
+  return std::regex_match(text, blank);
+}
+
 // Throws std::invalid_argument when rejected.
 Side Tokenised(const std::string& text) {
   // A replaced key's patterns stay alive here: a comma list may go on filling them.
@@ -192,7 +198,7 @@ std::optional<std::vector<std::size_t>> SlowCondition::Route(const UrlParts& con
   const std::size_t arrow = text.find("=>");
   const std::string when = arrow == text.npos ? "" : Trimmed(text.substr(0, arrow));
   const std::string then = Trimmed(arrow == text.npos ? text : text.substr(arrow + 2));
-  const bool every_call = when.empty() || when == "true", nobody = then.empty() || then == "false";
+  const bool every_call = Blank(when) || when == "true", nobody = Blank(then) || then == "false";
 
   std::vector<std::size_t> input(providers.size()), kept;
   std::iota(input.begin(), input.end(), std::size_t{0});

@@ -57,7 +57,7 @@ TEST(MeshDocumentTest, TheUsualForm) {
               attachments: {dubboContext: {user: {exact: vip}}}
           route:
             - {destination: {host: demo, subset: v1, fallback: {destination: {host: demo, subset: v2}}}, weight: 30}
-            - {destination: {host: demo, subset: v2}}
+            - {destination: {host: demo, subset: v2}, weight: 70}
         - name: base
           route: [{destination: {subset: v1}}]
 )"));
@@ -75,7 +75,7 @@ TEST(MeshDocumentTest, TheUsualForm) {
   ASSERT_EQ(gray.to.size(), 2u);
   EXPECT_THAT(gray.to[0].subsets, ElementsAre("v1", "v2"));
   EXPECT_EQ(gray.to[0].weight, 30u);
-  EXPECT_EQ(gray.to[1].weight, 1u);
+  EXPECT_EQ(gray.to[1].weight, 70u);
   ASSERT_EQ(gray.match.size(), 1u);
   const MeshMatch& match = gray.match[0];
   EXPECT_TRUE(match.possible);

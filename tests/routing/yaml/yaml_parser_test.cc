@@ -141,6 +141,18 @@ TEST(YamlParserTest, ErrorsSayWhere) {
   EXPECT_THAT(Error(std::string(20, ' '), {.bytes = 10}), HasSubstr("20 bytes"));
 }
 
+// The parser makes documents of nothing for ever at these, as many as one lets it.
+TEST(YamlParserTest, WhatCannotBeginADocumentIsAnErrorAtOnce) {
+  for (const char* text : {",", "a: 1\n---\n,", ",\ta: 1", "]", "}", "{}\n]\n", "- a\n...\n, b"}) {
+    EXPECT_THAT(Error(text), AllOf(HasSubstr("line "), ::testing::Not(HasSubstr("at most")))) << text;
+    const auto few = ParseYaml(text, {.values = 4});
+    ASSERT_FALSE(few.ok()) << text;
+    EXPECT_THAT(std::string(few.status().message()), ::testing::Not(HasSubstr("at most"))) << text;
+  }
+  EXPECT_THAT(Error("a: 1\n---\n,"), HasSubstr("line 3, column 1"));
+  EXPECT_THAT(*ParseYaml("---\n---\n...\n---\na\n"), SizeIs(3));
+}
+
 TEST(YamlParserTest, DocumentsAreCounted) {
   EXPECT_THAT(Error(""), HasSubstr("no document"));
   EXPECT_THAT(Error("# only a comment\n"), HasSubstr("no document"));
