@@ -116,8 +116,9 @@ TEST_F(RedisServerTest, PicksGoOnWhileTheServerIsFrozenKilledWipedAndRestarted) 
 }
 
 TEST_F(RedisServerTest, ARuntimeEndsInTimeWhileItsServerIsFrozen) {
-  auto a = Register(kOne);
-  const auto directory = Refer();
+  // The server is not known to be silent before the end.
+  auto a = Register(kOne, "so.timeout=60000");
+  const auto directory = Refer("so.timeout=60000");
   ASSERT_TRUE(EventuallyIs(*directory, {kOne}));
   server_.Freeze();
   const auto began = std::chrono::steady_clock::now();
