@@ -44,7 +44,8 @@ absl::StatusOr<Url> Completed(const Url& consumer, UrlPool& pool) {
 // One of the two directories, asked where calls end.
 class Side {
  public:
-  Side(const std::shared_ptr<internal::DryWorld>& world, const DryRunInput& input, const Url& consumer, const RuleSet& rules)
+  Side(const std::shared_ptr<internal::DryWorld>& world, const DryRunInput& input, const Url& consumer,
+       const std::vector<const RuleSet*>& rules)
       : directory_(world, input, consumer, rules), from_(snapshot().valid) {
     for (const Slot slot : snapshot().table->by_rank) {
       if (!input.listing.providers[directory_.PlaceOf(slot)].up) from_.Remove(slot);
@@ -141,7 +142,9 @@ bool SameShares(const Ends& a, const Ends& b) {
 class Comparison {
  public:
   Comparison(const DryRunInput& input, const std::shared_ptr<internal::DryWorld>& world, const Url& consumer)
-      : input_(input), before_(world, input, consumer, input.before), after_(world, input, consumer, input.after) {}
+      : input_(input),
+        before_(world, input, consumer, {&input.before}),
+        after_(world, input, consumer, {&input.before, &input.after}) {}
 
   DryRunReport Run() {
     NameProviders();
@@ -251,9 +254,12 @@ class Comparison {
   }
 
   void CompareTexts() {
-    const std::vector<std::string>& known = before_.snapshot().skipped;
+    report_.broken = after_.directory().Broken();
+    const std::vector<std::string>& before = before_.snapshot().skipped;
+    std::set<std::string> known(before.begin(), before.end());
+    for (const std::string& line : report_.broken) known.insert(Shortened(line, DirectorySnapshot::kMostSkippedBytes));
     for (const std::string& line : after_.snapshot().skipped) {
-      if (std::find(known.begin(), known.end(), line) == known.end()) report_.unusable.push_back(line);
+      if (!known.contains(line)) report_.unusable.push_back(line);
     }
     for (const auto* rules : {&input_.before, &input_.after}) {
       for (const auto& [name, text] : rules->documents) {

@@ -73,6 +73,7 @@ std::string DryRunReport::ToString() const {
   }
   if (!taken_out.empty()) absl::StrAppend(&text, "taken out: ", names(taken_out), "\n");
   if (!brought_back.empty()) absl::StrAppend(&text, "in use again: ", names(brought_back), "\n");
+  for (const std::string& line : broken) absl::StrAppend(&text, "broken: ", line, "\n");
   for (const std::string& line : unusable) absl::StrAppend(&text, "new: ", line, "\n");
   for (const std::string& name : unread) absl::StrAppend(&text, "nobody here reads: ", Shortened(name, 200), "\n");
   for (const std::string& line : not_tried) absl::StrAppend(&text, "not tried: ", line, "\n");

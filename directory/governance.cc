@@ -35,6 +35,11 @@ void Append(std::vector<std::string>& list, std::vector<std::string> more) {
   list.insert(list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+std::vector<std::string> Named(std::string_view what, std::vector<std::string> lines) {
+  for (std::string& line : lines) line = absl::StrCat(ToAbsl(what), ": ", line);
+  return lines;
+}
+
 std::vector<LastGood::Broken> Unidentified(const std::vector<std::string>& unreadable) {
   std::vector<LastGood::Broken> broken;
   for (const std::string& text : unreadable) broken.push_back({text, {}});
@@ -95,6 +100,7 @@ bool Governance::ApplyOverrides() {
 
 void Governance::ReadOverrides() {
   bad_overrides_.clear();
+  broken_overrides_ = Named("override", overrides_.list.unreadable());
   std::vector<absl::Status> rejected;
   registered_ = Configurators::FromUrls(overrides_.list.urls(), config_.local_address, &rejected, &bad_overrides_);
   std::vector<Url> usable;
@@ -121,6 +127,7 @@ void Governance::ReadOverrides() {
   }
   std::vector<std::string> lines;
   for (const absl::Status& status : rejected) lines.push_back(absl::StrCat("override: ", status.message()));
+  Append(broken_overrides_, lines);
   registered_ = registered_.Without(
       [this](std::string_view key, std::string_view value) { return ValueExpected(key, value, config_.policy); }, lines);
   WarnOfEach("FL-3-4", lines);
@@ -133,6 +140,7 @@ void Governance::ReadOverrides() {
 void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
   if (!std::exchange(rules_.dirty, false)) return;
   bad_rules_.clear();
+  broken_rules_ = Named("rule", rules_.list.unreadable());
   std::vector<Rule> before = std::exchange(routers_, {});
   const auto take = [&](const Url& url) {
     const auto same = std::find_if(before.begin(), before.end(), [&](const Rule& rule) { return rule.url == url; });
@@ -154,6 +162,8 @@ void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
     if (!router.ok()) {
       std::string text = url.ToString();
       bad_rules_.push_back(absl::StrCat("rule: ", Shortened(text), ": ", Shortened(FromAbsl(router.status().message()))));
+      // One whose router is not known here may be right where it is.
+      if (factory.ok()) broken_rules_.push_back(bad_rules_.back());
       broken.push_back({std::move(text), IdentityOfRule(url.parts())});
       continue;
     }
@@ -206,6 +216,13 @@ std::vector<std::shared_ptr<const GuardedRouter>> Governance::Routers(bool tagge
   for (const Rule& rule : routers_) routers.push_back(rule.router);
   std::stable_sort(routers.begin(), routers.end(), [](const auto& a, const auto& b) { return a->order() < b->order(); });
   return routers;
+}
+
+std::vector<std::string> Governance::Broken() const {
+  std::vector<std::string> lines = documents_.Broken();
+  Append(lines, broken_rules_);
+  Append(lines, broken_overrides_);
+  return lines;
 }
 
 void Governance::WarnOfEach(std::string_view code, const std::vector<std::string>& inputs) const {

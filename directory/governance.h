@@ -60,6 +60,8 @@ class Governance {
   const std::vector<std::string>& bad_overrides() const { return bad_overrides_; }
   const std::vector<std::string>& bad_rules() const { return bad_rules_; }
   std::vector<std::string> DocumentLines() const { return documents_.Lines(); }
+  // Of all three, those of texts that cannot be used, so that their last good version stays in force if there was one.
+  std::vector<std::string> Broken() const;
   std::size_t scripts() const { return documents_.scripts(); }
   const std::vector<std::string>& bad_names() const { return named_.bad(); }
 
@@ -91,6 +93,7 @@ class Governance {
   LastGood last_overrides_{IdentityOfOverride}, last_rules_{IdentityOfRule};
   std::vector<Rule> routers_;
   std::vector<std::string> bad_rules_, bad_overrides_;
+  std::vector<std::string> broken_rules_, broken_overrides_;
 };
 
 }  // namespace fairlead::internal

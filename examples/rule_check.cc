@@ -27,8 +27,8 @@ A FILE of rules has one url a line (route://, override://, absent://), then docu
 A file that is called like a document (orders.tag-router) is that document. Blank lines and # between urls are skipped.
 The FILE of providers has one url a line.
 
-Exit code 0; 1 when lint finds an error; 2 for wrong arguments; 3 when calls would be left without any provider and
---force is not given.
+Exit code 0; 1 when lint finds an error, or a rule of --after cannot be used; 2 for wrong arguments; 3 when calls would be
+left without any provider and --force is not given.
 )";
 
 // One url or document of a file, and the line where it begins.
@@ -116,6 +116,10 @@ int DryRun(toy::Args& args) {
   const absl::StatusOr<fairlead::DryRunReport> report = fairlead::DryRun(input);
   if (!report.ok()) args.Fail(std::string(report.status().message()));
   std::fputs(report->ToString().c_str(), stdout);
+  if (!report->broken.empty()) {
+    std::printf("not done: %zu of the rules cannot be used\n", report->broken.size());
+    return 1;
+  }
   if (!report->loses_all() || force) return 0;
   std::printf("calls would be left without any provider: not done without --force\n");
   return 3;

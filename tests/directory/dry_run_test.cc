@@ -163,6 +163,67 @@ TEST_F(DryRunTest, NamesWhatCannotBeUsedAndWhatNobodyReads) {
   EXPECT_EQ(tried.calls.back().lost, (Places{1, 2}));
 }
 
+// Live its last good version stays; so it does here, and whoever asks must see that the new one is no rule.
+TEST_F(DryRunTest, KeepsTheLastGoodVersionOfWhatIsBroken) {
+  const std::string good = "force: true\nconditions: [\"=> region=hz\"]\n";
+  const std::string broken[] = {
+      "force: true\nconditions: [\"=> region=hz\"\n",            // YAML
+      "force: true\nconditions: [\"=> region==hz\"]\n",          // a condition
+      "force: true\nkey: 123\nconditions: [\"=> region=sh\"]\n",  // a field
+      "configVersion: v9.9\nconditions: [\"=> region=sh\"]\n",     // too new
+  };
+  for (const std::string& text : broken) {
+    SCOPED_TRACE(text);
+    input_.before.documents[kConditions] = good;
+    input_.after.documents[kConditions] = text;
+    const DryRunReport report = Run();
+    EXPECT_FALSE(report.changes()) << report.ToString();
+    ASSERT_EQ(report.broken.size(), 1u) << report.ToString();
+    EXPECT_NE(report.broken.front().find("its last good version stays in force"), std::string::npos) << report.broken.front();
+    EXPECT_NE(report.ToString().find("broken: "), std::string::npos) << report.ToString();
+    EXPECT_TRUE(report.unusable.empty()) << report.ToString();
+    // Without a good version before it says nothing; broken it is all the same.
+    input_.before.documents.clear();
+    const DryRunReport first = Run();
+    EXPECT_FALSE(first.changes());
+    EXPECT_EQ(first.broken.size(), 1u);
+    // That it was broken before does not mend it.
+    input_.before = input_.after;
+    EXPECT_EQ(Run().broken.size(), 1u);
+  }
+  // An emptied document, and a deleted one, take the rules back, as live.
+  input_.before.documents[kConditions] = good;
+  input_.after.documents[kConditions] = "conditions: []\n";
+  EXPECT_TRUE(Run().changes());
+  EXPECT_TRUE(Run().broken.empty());
+  input_.after.documents.clear();
+  EXPECT_TRUE(Run().changes());
+  EXPECT_TRUE(Run().broken.empty());
+}
+
+// Of each kind of document that there is, and of urls.
+TEST_F(DryRunTest, NamesWhateverIsBroken) {
+  input_.before.documents = {{"orders.tag-router", "tags: [{name: gray, addresses: [10.0.0.1]}]\n"},
+                             {"com.acme.Orders::.affinity-router", "affinityAware: {key: region, ratio: 1}\n"},
+                             {"com.acme.Orders::.configurators", "configVersion: v3.0\nconfigs: [{side: consumer, parameters: {weight: 5}}]\n"},
+                             {"orders.MESHAPPRULE", "kind: VirtualService\nspec: {dubbo: []}\n"},
+                             {"orders.script-router", "script: a\n"}};
+  input_.before.overrides = {"override://0.0.0.0/com.acme.Orders?category=configurators&timeout=100"};
+  input_.before.rules = {Rule("=> region=hz", "&name=a&force=true")};
+  input_.after = input_.before;
+  for (auto& [name, text] : input_.after.documents) text = "a: [";
+  input_.after.documents["elsewhere.tag-router"] = "tags: {";
+  input_.after.documents["elsewhere.of-nobody"] = "tags: {";
+  input_.after.overrides = {"override://0.0.0.0/com.acme.Orders?category=configurators&timeout=200&priority=x", "http://%zz:x"};
+  input_.after.rules = {Rule("=> region==hz", "&name=a&force=true"), "router://0.0.0.0/com.acme.Orders?category=routers&router=other"};
+  const DryRunReport report = Run();
+  EXPECT_FALSE(report.changes()) << report.ToString();
+  EXPECT_EQ(report.broken.size(), 5u + 1u + 2u + 1u) << report.ToString();
+  // A router that only the host knows is no mistake of the rule's.
+  ASSERT_FALSE(report.unusable.empty());
+  EXPECT_NE(report.ToString().find("router=other"), std::string::npos) << report.ToString();
+}
+
 TEST_F(DryRunTest, LeavesOutWhoIsDown) {
   input_.listing.providers[0].up = false;
   input_.after.documents[kConditions] = "force: true\nconditions: [\"=> region=hz\"]\n";

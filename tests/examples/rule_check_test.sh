@@ -18,6 +18,8 @@ expect 0 expected_lint.txt lint shop.condition-router
 expect 1 expected_lint_broken.txt lint broken.txt
 expect 3 expected_dry_run.txt "${run[@]}" --before before.txt --after after.txt
 expect 0 expected_nothing.txt "${run[@]}" --before before.txt --after before.txt
+expect 1 expected_broken.txt "${run[@]}" --before before.txt --after after_broken.txt
+expect 1 expected_broken.txt "${run[@]}" --before before.txt --after after_broken.txt --force
 got=0
 "$program" "${run[@]}" --before before.txt --after after.txt --force >/dev/null || got=$?
 [ "$got" = 0 ] || { echo "exit code $got with --force"; bad=1; }
