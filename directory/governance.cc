@@ -12,6 +12,7 @@
 #include "fairlead/directory/rule_flags.h"
 #include "fairlead/routing/mock/mock_router.h"
 #include "fairlead/routing/wish.h"
+#include "fairlead/routing/yaml/script_document.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/redact.h"
 #include "fairlead/url/typed.h"
@@ -21,8 +22,6 @@ namespace {
 
 constexpr std::string_view kHeldWithProviders =
     "the registry lists none any more; the last ones stay in force with the protected providers";
-
-std::string_view RouterName(const Url& url) { return url.Param(names::kRouter, url.protocol()); }
 
 // A line for each flag of a usable rule or override that cannot be read, naming what it is taken for.
 std::vector<std::string> NamedFlags(std::string_view what, const UrlParts& url) {
@@ -141,6 +140,8 @@ void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
   if (!std::exchange(rules_.dirty, false)) return;
   bad_rules_.clear();
   broken_rules_ = Named("rule", rules_.list.unreadable());
+  std::vector<std::string> scripts;
+  script_rules_ = 0;
   std::vector<Rule> before = std::exchange(routers_, {});
   const auto take = [&](const Url& url) {
     const auto same = std::find_if(before.begin(), before.end(), [&](const Rule& rule) { return rule.url == url; });
@@ -156,7 +157,15 @@ void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
       usable.push_back(url);
       continue;
     }
-    const auto factory = config_.router(RouterName(url));
+    const auto factory = config_.router(url.Param(names::kRouter, url.protocol()));
+    if (!factory.ok() && IsScriptRule(url.parts())) {
+      // It is as good as any; that nobody runs it here is no mistake of the rule's.
+      usable.push_back(url);
+      if (!url.BoolParam(names::kEnabled, true)) continue;
+      ++script_rules_;
+      scripts.push_back(absl::StrCat("script rule: ", Shortened(Redacted(url.ToString())), ": ", ToAbsl(kScriptsAreNotRun)));
+      continue;
+    }
     auto router = factory.ok() ? GuardedRouter::Create(**factory, url, config_.compat, on_fault)
                                : absl::StatusOr<std::shared_ptr<const GuardedRouter>>(factory.status());
     if (!router.ok()) {
@@ -171,6 +180,8 @@ void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
     if (*router != nullptr) routers_.push_back({url, *std::move(router)});
   }
   WarnOfEach("FL-3-5", bad_rules_);
+  WarnOfEach("FL-3-17", scripts);
+  Append(bad_rules_, std::move(scripts));
   std::vector<std::string> flags;
   for (const Url& url : usable) {
     // A router of the host's own may read these parameters otherwise.

@@ -62,7 +62,8 @@ class Governance {
   std::vector<std::string> DocumentLines() const { return documents_.Lines(); }
   // Of all three, those of texts that cannot be used, so that their last good version stays in force if there was one.
   std::vector<std::string> Broken() const;
-  std::size_t scripts() const { return documents_.scripts(); }
+  // Script rules, documents and urls, which are not run.
+  std::size_t scripts() const { return documents_.scripts() + script_rules_; }
   const std::vector<std::string>& bad_names() const { return named_.bad(); }
 
  private:
@@ -92,6 +93,7 @@ class Governance {
   bool documents_dirty_ = false;  // those of configurators
   LastGood last_overrides_{IdentityOfOverride}, last_rules_{IdentityOfRule};
   std::vector<Rule> routers_;
+  std::size_t script_rules_ = 0;  // of the urls
   std::vector<std::string> bad_rules_, bad_overrides_;
   std::vector<std::string> broken_rules_, broken_overrides_;
 };

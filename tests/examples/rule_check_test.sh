@@ -15,6 +15,7 @@ expect() {  # CODE FILE ARGUMENT...: the exit code, and what the output is
 
 run=(dry-run --consumer "consumer://10.0.0.9/com.acme.Orders?application=shop" --providers providers.txt)
 expect 0 expected_lint.txt lint shop.condition-router
+expect 1 expected_lint.txt lint --strict shop.condition-router
 expect 1 expected_lint_broken.txt lint broken.txt
 expect 3 expected_dry_run.txt "${run[@]}" --before before.txt --after after.txt
 expect 0 expected_nothing.txt "${run[@]}" --before before.txt --after before.txt
