@@ -256,8 +256,14 @@ class TagsLint {
 void LintTagsInWorld(const TagDocument& document, const YamlValue& tags, const LintWorld& world, LintReport& report) {
   if (world.providers.empty() || document.empty()) return;
   for (const TagRule::Tag& tag : document.rule.tags) {
+    const bool as_addresses = document.rule.compat == Compat::kStrict && tag.by_match();
     const bool somebody = std::any_of(world.providers.begin(), world.providers.end(), [&](const Url& url) {
-      return tag.Fits(Provider{url, url});
+      const Provider provider{url, url};
+      if (!tag.Fits(provider)) return false;
+      if (!as_addresses) return true;
+      MatchedAddresses own;
+      own.Add(provider);
+      return own.Has(provider);
     });
     if (somebody || !tag.name.has_value()) continue;
     YamlMark mark = tags.mark();

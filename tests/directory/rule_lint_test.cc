@@ -206,6 +206,13 @@ TEST(RuleLintTest, ComparesWithWhoIsThere) {
   EXPECT_EQ(code({"", "=> zone=$zone", RuleTextKind::kCondition}), "reference-missing");
   EXPECT_EQ(code({"", "application=other => region=hz", RuleTextKind::kCondition}), "not-for-consumer");
   EXPECT_EQ(code({"shop.tag-router", "tags: [{name: gray, addresses: [10.0.0.3]}]"}), "no-provider-now");
+  const RuleText by_match{"shop.tag-router", "configVersion: v3.0\ntags: [{name: gray, match: [{key: zone, value: {exact: a}}]}]"};
+  options.providers.push_back(*Url::Parse("dubbo://localhost:20880/com.acme.Orders?zone=a", pool));
+  EXPECT_EQ(code(by_match), "no-provider-now");
+  options.compat = Compat::kFixed;
+  EXPECT_EQ(code(by_match), "");
+  options.compat = Compat::kStrict;
+  options.providers.pop_back();
   EXPECT_EQ(code({"shop.affinity-router", "affinityAware: {key: region, ratio: 20}"}), "no-provider-now");
   EXPECT_EQ(code({"", "override://10.0.0.3:20880/com.acme.Orders?weight=1"}), "no-provider-now");
   EXPECT_EQ(code({"", "override://10.0.0.1:20880/com.acme.Orders?weight=1"}), "");
