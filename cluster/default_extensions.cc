@@ -14,11 +14,15 @@
 
 namespace fairlead {
 
+// One for the process, so that a provider and a consumer that live in it find each other.
+std::shared_ptr<MemoryRegistryFactory> DefaultMemoryRegistry() {
+  static const auto memory = MakeMemoryRegistryFactory();
+  return memory;
+}
+
 ExtensionRegistry DefaultExtensions() {
-  // One memory registry for the process, so that a provider and a consumer that live in it find each other.
-  static const auto memory = std::make_shared<MemoryRegistryFactory>();
   ExtensionRegistry::Builder builder;
-  builder.AddRegistry(memory);
+  builder.AddRegistry(DefaultMemoryRegistry());
   builder.AddRegistry(MakeFileRegistryFactory());
   builder.AddRegistry(MakeMulticastRegistryFactory());
 #ifdef FAIRLEAD_HAS_REDIS

@@ -8,11 +8,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/configurator.h"
 #include "fairlead/directory/policy_parameters.h"
 #include "fairlead/directory/rule_flags.h"
+#include "fairlead/routing/lint/field_lint.h"
 #include "fairlead/routing/yaml/configurator_document.h"
 #include "fairlead/url/merge.h"
 #include "fairlead/url/parameter_names.h"
@@ -38,6 +40,19 @@ void LintSettings(const Configurators& rules, const LintOptions& options, YamlMa
   std::vector<std::string> left_out;
   rules.Without([&](std::string_view key, std::string_view value) { return ValueExpected(key, value, policies); }, left_out);
   for (std::string& line : left_out) report.Add("setting-unusable", mark, std::move(line));
+}
+
+void LintNoAddress(std::string_view text, const char* why, YamlMark mark, LintReport& report) {
+  report.Add("no-such-address", mark, absl::StrCat("`", Shortened(text, 80), "` ", why, ", so it names nobody"));
+}
+
+// The host and the `providerAddresses` of an override's url.
+void LintAddresses(const UrlParts& url, YamlMark mark, LintReport& report) {
+  const std::string host = url.host.value_or("");
+  if (const char* why = WhyNoAddress(host)) LintNoAddress(host, why, mark, report);
+  for (const absl::string_view address : absl::StrSplit(ToAbsl(url.Param(names::kProviderAddresses)), ',', absl::SkipEmpty())) {
+    if (const char* why = WhyNoAddress(FromAbsl(address))) LintNoAddress(FromAbsl(address), why, mark, report);
+  }
 }
 
 void LintDisabling(const UrlParts& url, YamlMark mark, LintReport& report) {
@@ -111,6 +126,33 @@ void LintKey(const ConfiguratorDocument& document, std::string_view owner, LintR
                                                   Shortened(expected, 100), ", for which its rules are not meant then"));
 }
 
+// What its reader does not keep: how flags are written, and addresses, which are parts of urls when it is done.
+void LintFields(std::string_view text, LintReport& report) {
+  const absl::StatusOr<YamlDocument> yaml = ParseYamlDocument(text);
+  if (!yaml.ok() || yaml->root.kind() != YamlValue::Kind::kMap) return;
+  LintControls(yaml->root, " and counts as `service`", report);
+  const YamlValue* configs = yaml->root.Find("configs");
+  if (configs == nullptr) return;
+  for (const YamlValue& item : configs->items()) {
+    LintFlag(item, "enabled", false, report);
+    for (const char* name : {"addresses", "providerAddresses"}) {
+      const YamlValue* addresses = item.Find(name);
+      if (addresses == nullptr) continue;
+      for (const YamlValue& address : addresses->items()) {
+        const std::string written = address.JavaText();
+        if (const char* why = WhyNoAddress(written)) LintNoAddress(written, why, address.mark(), report);
+      }
+    }
+    const YamlValue* match = item.Find("match");
+    const YamlValue* params = match == nullptr ? nullptr : match->Find("param");
+    if (params == nullptr) continue;
+    for (const YamlValue& one : params->items()) {
+      const YamlValue* key = one.Find("key");
+      if (key != nullptr && key->text() != nullptr) LintKeptPrefix(*key->text(), "`key`", key->mark(), report);
+    }
+  }
+}
+
 }  // namespace
 
 void LintConfiguratorUrl(const UrlParts& url, const LintOptions& options, LintReport& report) {
@@ -126,11 +168,13 @@ void LintConfiguratorUrl(const UrlParts& url, const LintOptions& options, LintRe
   if (rules.empty()) return;
   for (std::string& line : UnreadableFlags(url)) report.Add("control-unreadable", {1, 1}, std::move(line));
   LintSettings(rules, options, {1, 1}, report);
+  LintAddresses(url, {1, 1}, report);
   LintDisabling(url, {1, 1}, report);
   LintInWorld({url, nullptr}, options, {1, 1}, report);
 }
 
 void LintConfiguratorDocument(std::string_view text, std::string_view owner, const LintOptions& options, LintReport& report) {
+  LintFields(text, report);
   absl::StatusOr<ConfiguratorDocument> document = ParseConfiguratorDocument(text, options.compat);
   if (!document.ok()) return report.AddError(document.status(), {1, 1});
   report.AddRemarks(document->remarks);
@@ -148,6 +192,7 @@ void LintConfiguratorDocument(std::string_view text, std::string_view owner, con
     }
     if (one.empty()) continue;
     if (document->is_url_list) {
+      LintAddresses(rule.url, mark, report);
       for (std::string& line : UnreadableFlags(rule.url)) report.Add("control-unreadable", mark, std::move(line));
     }
     if (rule.url.Param(names::kSide) == "provider") {

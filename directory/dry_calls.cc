@@ -23,6 +23,9 @@
 namespace fairlead::internal {
 namespace {
 
+// How often names of methods are compared with patterns.
+constexpr std::size_t kMostPatternsTimesMethods = 20'000'000;
+
 class Finder {
  public:
   explicit Finder(Compat compat) : compat_(compat) {}
@@ -50,23 +53,30 @@ class Finder {
     for (const auto& [name, text] : rules.documents) OfDocument(name, text);
   }
 
-  FoundCalls Take() {
-    for (const std::string& pattern : patterns_) {
-      const ValuePattern compiled = ValuePattern::Glob(pattern);
-      const bool hit = std::any_of(methods_.begin(), methods_.end(), [&](const std::string& name) { return compiled.Matches(name); });
-      const std::size_t star = pattern.rfind('*');
-      if (!hit) AddMethod(pattern.substr(0, star) + pattern.substr(star + 1));
-    }
+  FoundCalls Take(std::size_t most_methods, std::size_t most_tags) {
+    std::vector<ValuePattern> patterns;
+    for (const std::string& pattern : patterns_) patterns.push_back(ValuePattern::Glob(pattern));
+    const auto hit = [](const ValuePattern& pattern, std::string_view name) { return pattern.Matches(name); };
     FoundCalls found;
+    const std::vector<std::string> named(methods_.begin(), methods_.end());
+    const std::size_t looked_at = std::min(patterns.size(), kMostPatternsTimesMethods / std::max<std::size_t>(named.size(), 1) + 1);
+    for (std::size_t i = 0; i < looked_at; ++i) {
+      if (std::any_of(named.begin(), named.end(), [&](const std::string& name) { return hit(patterns[i], name); })) continue;
+      const std::string& text = patterns[i].text();
+      const std::size_t star = text.rfind('*');
+      AddMethod(text.substr(0, star) + text.substr(star + 1));
+    }
+    if (looked_at < patterns.size()) {
+      found.left_out.push_back(absl::StrCat("methods for all but the first ", looked_at, " of ", patterns.size(), " patterns"));
+    }
     for (int i = 0;; ++i) {
       found.other = absl::StrCat("otherMethod", i == 0 ? "" : std::to_string(i));
-      const bool hit = std::any_of(patterns_.begin(), patterns_.end(), [&](const std::string& pattern) {
-        return ValuePattern::Glob(pattern).Matches(found.other);
-      });
-      if ((!hit && !methods_.contains(found.other)) || i > 100) break;
+      const bool taken = methods_.contains(found.other) ||
+                         std::any_of(patterns.begin(), patterns.end(), [&](const ValuePattern& one) { return hit(one, found.other); });
+      if (!taken || i > 100) break;
     }
-    found.methods = Some(methods_, kMostDryMethods, "methods", found);
-    found.tags = Some(tags_, kMostDryTags, "tags", found);
+    found.methods = Some(methods_, most_methods, "methods", found);
+    found.tags = Some(tags_, most_tags, "tags", found);
     return found;
   }
 
@@ -144,13 +154,13 @@ class Finder {
 
 }  // namespace
 
-FoundCalls FindCalls(const DryRunInput& input) {
+FoundCalls FindCalls(const DryRunInput& input, std::size_t most_methods, std::size_t most_tags) {
   Finder finder(input.compat);
   finder.OfUrl(input.listing.consumer);
   for (const auto& provider : input.listing.providers) finder.OfUrl(provider.url);
   finder.OfRules(input.before);
   finder.OfRules(input.after);
-  return finder.Take();
+  return finder.Take(most_methods, most_tags);
 }
 
 }  // namespace fairlead::internal

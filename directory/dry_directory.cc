@@ -1,14 +1,16 @@
 #include "fairlead/directory/dry_directory.h"
 
 #include <deque>
+#include <map>
 #include <mutex>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/directory_core.h"
+#include "fairlead/directory/rule_documents.h"
+#include "fairlead/directory/rule_keys.h"
 #include "fairlead/loadbalance/policies.h"
 #include "fairlead/routing/condition/condition_router.h"
 
@@ -83,28 +85,37 @@ class DryDirectory::Tasks final : public Executor {
 
 class DryDirectory::Source final : public RuleSource {
  public:
-  Source(std::shared_ptr<Tasks> tasks, const RuleSet& rules) : tasks_(std::move(tasks)), rules_(rules) {}
+  Source(std::shared_ptr<Tasks> tasks, const RuleSet& rules) : tasks_(std::move(tasks)), rules_(&rules) {}
 
+  // Whoever follows a document here does so until the end.
   RuleWatch Watch(const std::string& name, Told told) override {
-    watched_.insert(name);
-    const auto at = rules_.documents.find(name);
-    std::optional<std::string> text;
-    if (at != rules_.documents.end()) text = at->second;
-    tasks_->Post([told = std::move(told), text = std::move(text)] { told(text); });
+    Tell(name, told);
+    watched_.emplace(name, std::move(told));
     return RuleWatch();
+  }
+  void Set(const RuleSet& rules) {
+    rules_ = &rules;
+    for (const auto& [name, told] : watched_) Tell(name, told);
   }
   bool watched(const std::string& name) const { return watched_.contains(name); }
 
  private:
+  void Tell(const std::string& name, const Told& told) {
+    const auto at = rules_->documents.find(name);
+    std::optional<std::string> text;
+    if (at != rules_->documents.end()) text = at->second;
+    tasks_->Post([told, text = std::move(text)] { told(text); });
+  }
+
   const std::shared_ptr<Tasks> tasks_;
-  const RuleSet& rules_;
-  std::set<std::string> watched_;
+  const RuleSet* rules_;
+  std::multimap<std::string, Told> watched_;
 };
 
 DryDirectory::DryDirectory(const std::shared_ptr<DryWorld>& world, const DryRunInput& input, const Url& consumer,
-                           const RuleSet& rules)
-    : world_(world), tasks_(std::make_shared<Tasks>()), source_(std::make_shared<Source>(tasks_, rules)) {
-  DirectoryConfig config;
+                           const std::vector<const RuleSet*>& rules)
+    : world_(world), tasks_(std::make_shared<Tasks>()), rules_(rules), source_(std::make_shared<Source>(tasks_, *rules.front())) {
+  DirectoryConfig& config = config_;
   config.keep = world;
   config.executor = tasks_;
   config.clock = &world->clock;
@@ -129,12 +140,16 @@ DryDirectory::DryDirectory(const std::shared_ptr<DryWorld>& world, const DryRunI
     if (more) return more(name);
     return absl::NotFoundError(absl::StrCat("there is no router ", Shortened(name, 80)));
   };
-  directory_ = RegistryDirectory::Create(std::move(config));
-  Tell(Category::kConfigurators, rules.overrides);
-  Tell(Category::kRouters, rules.rules);
+  directory_ = RegistryDirectory::Create(config);
+  Tell(*rules.front());
   const std::vector<Url>& providers = world->providers;
   directory_->Notify({std::string(), Category::kProviders, 1, providers.empty() ? ListKind::kEmpty : ListKind::kList, providers, {}});
   tasks_->RunAll();
+  for (std::size_t i = 1; i < rules.size(); ++i) {
+    source_->Set(*rules[i]);
+    Tell(*rules[i]);
+    tasks_->RunAll();
+  }
 
   std::unordered_map<Url, std::size_t, UrlHash> places;
   for (std::size_t i = 0; i < providers.size(); ++i) places.try_emplace(providers[i], i);
@@ -160,7 +175,29 @@ void DryDirectory::Tell(Category category, const std::vector<std::string>& texts
     }
   }
   const ListKind kind = texts.empty() ? ListKind::kEmpty : ListKind::kList;
-  directory_->Notify({std::string(), category, 1, kind, std::move(urls), std::move(unreadable)});
+  directory_->Notify({std::string(), category, version_, kind, std::move(urls), std::move(unreadable)});
+}
+
+void DryDirectory::Tell(const RuleSet& rules) {
+  ++version_;
+  Tell(Category::kConfigurators, rules.overrides);
+  Tell(Category::kRouters, rules.rules);
+}
+
+std::vector<std::string> DryDirectory::Broken() const {
+  std::vector<std::string> lines = directory_->BrokenRules();
+  RuleDocuments unread(config_);
+  for (const RuleSet* rules : rules_) {
+    for (const auto& [name, text] : rules->documents) {
+      const auto parts = ParseRuleName(name);
+      if (!parts.has_value() || Reads(name) || !rules_.back()->documents.contains(name)) continue;
+      unread.Set({RuleScope::kProviderApplication, parts->kind, std::string(parts->owner)}, std::optional(text));
+    }
+    unread.Apply(nullptr);
+  }
+  const std::vector<std::string> more = unread.Broken();
+  lines.insert(lines.end(), more.begin(), more.end());
+  return lines;
 }
 
 DirectorySnapshot& DryDirectory::snapshot() const { return directory_->core()->Mutable(); }

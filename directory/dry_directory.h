@@ -32,12 +32,15 @@ struct DryWorld {
   std::vector<Url> providers;  // of the input's listing, by place
 };
 
-// A directory whose registry and config center are a RuleSet and a list, with connections that are none. It has published
+// A directory whose registry and config center are RuleSets and a list, with connections that are none. It has published
 // when it is made. One thread at a time.
 class DryDirectory {
  public:
-  // `consumer` as a Runtime completes it. `world` and `input` outlive it.
-  DryDirectory(const std::shared_ptr<DryWorld>& world, const DryRunInput& input, const Url& consumer, const RuleSet& rules);
+  // `consumer` as a Runtime completes it. The rules come one set after the other, each in place of the one before, as they
+  // do live: what cannot be used of a later one leaves its last good version in force. `world`, `input` and the sets
+  // outlive it.
+  DryDirectory(const std::shared_ptr<DryWorld>& world, const DryRunInput& input, const Url& consumer,
+               const std::vector<const RuleSet*>& rules);
   ~DryDirectory();
   DryDirectory(const DryDirectory&) = delete;
   DryDirectory& operator=(const DryDirectory&) = delete;
@@ -47,15 +50,21 @@ class DryDirectory {
   std::size_t PlaceOf(Slot slot) const;
   // Documents of the set that the directory follows.
   bool Reads(const std::string& document) const;
+  // What of the last set cannot be used, a line each, also of documents that the directory does not follow.
+  std::vector<std::string> Broken() const;
 
  private:
   class Tasks;
   class Source;
   void Tell(Category category, const std::vector<std::string>& texts);
+  void Tell(const RuleSet& rules);
 
   const std::shared_ptr<DryWorld> world_;
   const std::shared_ptr<Tasks> tasks_;
+  const std::vector<const RuleSet*> rules_;
   const std::shared_ptr<Source> source_;
+  DirectoryConfig config_;
+  std::uint64_t version_ = 0;
   std::shared_ptr<RegistryDirectory> directory_;
   std::vector<std::size_t> places_;  // by slot
 };

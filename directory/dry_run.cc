@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
-#include <unordered_map>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 
@@ -12,19 +13,22 @@
 #include "fairlead/base/strings.h"
 #include "fairlead/directory/dry_calls.h"
 #include "fairlead/directory/dry_directory.h"
-#include "fairlead/directory/plan_builder.h"
+#include "fairlead/directory/dry_side.h"
 #include "fairlead/url/parameter_names.h"
 
 namespace fairlead {
 namespace {
 
 using internal::DirectorySnapshot;
-using internal::DryDirectory;
-using internal::PlanBuilder;
 using Ends = DryRunReport::Ends;
 using Places = std::vector<std::size_t>;
 
 constexpr double kSameShare = 1e-9;
+// What calls may be tried for together, in providers of outcomes: some seconds, and 16 bytes each.
+constexpr std::size_t kMostWork = 20'000'000;
+constexpr std::size_t kWorkPerPair = 5, kWorkPerEntry = 50;
+// How often rules are asked which of their cases a method, or a tag, is.
+constexpr std::size_t kMostClassified = 20'000'000;
 
 // What a Runtime adds to a consumer's url that overrides and documents ask for.
 absl::StatusOr<Url> Completed(const Url& consumer, UrlPool& pool) {
@@ -40,79 +44,6 @@ absl::StatusOr<Url> Completed(const Url& consumer, UrlPool& pool) {
   parts.params.emplace(names::kCategory, "providers,configurators,routers");
   return Url::Of(std::move(parts), pool);
 }
-
-// One of the two directories, asked where calls end.
-class Side {
- public:
-  Side(const std::shared_ptr<internal::DryWorld>& world, const DryRunInput& input, const Url& consumer, const RuleSet& rules)
-      : directory_(world, input, consumer, rules), from_(snapshot().valid) {
-    for (const Slot slot : snapshot().table->by_rank) {
-      if (!input.listing.providers[directory_.PlaceOf(slot)].up) from_.Remove(slot);
-      slot_of_[directory_.PlaceOf(slot)] = slot;
-    }
-  }
-
-  DirectorySnapshot& snapshot() const { return directory_.snapshot(); }
-  const DryDirectory& directory() const { return directory_; }
-
-  // A number of the outcome, the same for calls that end alike.
-  std::size_t OutcomeOf(std::string_view method, const Invocation& invocation) {
-    std::vector<RouteCase> cases;
-    for (const internal::ChainLink& link : snapshot().chain) cases.push_back(link.Classify({method, invocation}));
-    const auto [at, fresh] = by_cases_.try_emplace(cases, outcomes_.size());
-    if (!fresh) return at->second;
-    Ends ends = EndsOf(cases);
-    for (std::size_t i = 0; i < outcomes_.size(); ++i) {
-      if (outcomes_[i].sets == ends.sets && outcomes_[i].emptied_by == ends.emptied_by) return at->second = i;
-    }
-    outcomes_.push_back(std::move(ends));
-    return at->second;
-  }
-  const Ends& outcome(std::size_t which) const { return outcomes_[which]; }
-
-  // The effective url; nullptr of who is not in use.
-  const Url* EffectiveOf(std::size_t place) const {
-    const auto at = slot_of_.find(place);
-    return at == slot_of_.end() ? nullptr : &snapshot().table->providers[at->second].effective;
-  }
-
- private:
-  Ends EndsOf(const std::vector<RouteCase>& cases) const {
-    Ends ends;
-    const auto found = PlanBuilder(snapshot(), nullptr).Ends(from_, cases);
-    if (!found.has_value()) {
-      // So many draws that nobody can be said to be out of it; picks walk such calls.
-      ends.sets.emplace_back(1.0, PlacesOf(from_));
-      ends.candidates = from_.count();
-      return ends;
-    }
-    std::set<std::size_t> candidates;
-    for (const PlanBuilder::End& end : *found) {
-      if (end.set.empty()) {
-        ends.fails += end.probability;
-        ends.emptied_by = !snapshot().status.ok() ? std::string(snapshot().status.message())
-                          : end.emptied_by.empty() ? "every provider is down" : Shortened(end.emptied_by);
-        continue;
-      }
-      ends.sets.emplace_back(end.probability, PlacesOf(end.set));
-      candidates.insert(ends.sets.back().second.begin(), ends.sets.back().second.end());
-    }
-    ends.candidates = candidates.size();
-    return ends;
-  }
-  Places PlacesOf(const InvokerSet& set) const {
-    Places places;
-    set.ForEach([&](Slot slot) { places.push_back(directory_.PlaceOf(slot)); });
-    std::sort(places.begin(), places.end());
-    return places;
-  }
-
-  const DryDirectory directory_;
-  InvokerSet from_;
-  std::unordered_map<std::size_t, Slot> slot_of_;
-  std::map<std::vector<RouteCase>, std::size_t> by_cases_;
-  std::vector<Ends> outcomes_;
-};
 
 Places Candidates(const Ends& ends) {
   Places all;
@@ -141,18 +72,13 @@ bool SameShares(const Ends& a, const Ends& b) {
 class Comparison {
  public:
   Comparison(const DryRunInput& input, const std::shared_ptr<internal::DryWorld>& world, const Url& consumer)
-      : input_(input), before_(world, input, consumer, input.before), after_(world, input, consumer, input.after) {}
+      : input_(input),
+        before_(world, input, consumer, {&input.before}),
+        after_(world, input, consumer, {&input.before, &input.after}) {}
 
   DryRunReport Run() {
     NameProviders();
-    const internal::FoundCalls found = internal::FindCalls(input_);
-    report_.not_tried = found.left_out;
-    std::vector<std::string> tags = found.tags;
-    tags.insert(tags.begin(), "");
-    for (const std::string& tag : tags) {
-      for (const std::string& method : found.methods) Try(method, method, tag);
-      Try("(any other)", found.other, tag);
-    }
+    TryFound();
     for (const DryRunCall& call : input_.calls) Try(call);
     CompareParameters();
     CompareTexts();
@@ -160,6 +86,18 @@ class Comparison {
   }
 
  private:
+  // A method or a tag, and its class on both sides.
+  struct Found {
+    std::string name;
+    std::uint32_t before, after;
+  };
+  // An entry of the report under construction.
+  struct Entry {
+    std::size_t tag;
+    std::vector<std::size_t> methods;
+    std::size_t was, is;
+  };
+
   void NameProviders() {
     std::map<std::string, int> times;
     for (const auto& provider : input_.listing.providers) ++times[provider.url.Address()];
@@ -171,11 +109,67 @@ class Comparison {
     }
   }
 
-  void Try(const std::string& shown, const std::string& method, const std::string& tag) {
-    Invocation invocation;
-    const Attachment attachment{names::kTag, tag};
-    if (!tag.empty()) invocation.attachments = {&attachment, 1};
-    Add(shown, method, tag, {}, invocation);
+  // All methods without a tag, all tags with a method that nobody names, then each pair: as far as the work allows.
+  void TryFound() {
+    const auto most = [](std::size_t links, std::size_t names) {
+      return std::clamp<std::size_t>(kMostClassified / std::max<std::size_t>(links, 1), 1, names);
+    };
+    const internal::FoundCalls found =
+        internal::FindCalls(input_, most(before_.links_by_method() + after_.links_by_method(), internal::kMostDryMethods),
+                            most(before_.links_by_tag() + after_.links_by_tag(), internal::kMostDryTags));
+    report_.not_tried = found.left_out;
+    std::vector<Found> methods, tags = {{"", before_.ClassOfTag(""), after_.ClassOfTag("")}};
+    for (const std::string& name : found.methods) methods.push_back({name, before_.ClassOfMethod(name), after_.ClassOfMethod(name)});
+    methods.push_back({found.other, before_.ClassOfMethod(found.other), after_.ClassOfMethod(found.other)});
+    for (const std::string& name : found.tags) tags.push_back({name, before_.ClassOfTag(name), after_.ClassOfTag(name)});
+    const std::size_t other = methods.size() - 1;
+
+    TryPair(methods, other, tags, 0);
+    std::size_t tried_methods = 0, tried_tags = 1, pairs = 0;
+    while (tried_methods < other && work() < kMostWork / 2) TryPair(methods, tried_methods++, tags, 0);
+    while (tried_tags < tags.size() && work() < kMostWork / 4 * 3) TryPair(methods, other, tags, tried_tags++);
+    for (std::size_t tag = 1; tag < tried_tags; ++tag) {
+      for (std::size_t method = 0; method < tried_methods && work() < kMostWork; ++method, ++pairs) TryPair(methods, method, tags, tag);
+    }
+    const auto leave_out = [this](std::size_t tried, std::size_t all, const char* what) {
+      if (tried < all) report_.not_tried.push_back(absl::StrCat("all but the first ", tried, " of ", all, " ", what, ", as so many differ"));
+    };
+    leave_out(tried_methods, other, "methods");
+    leave_out(tried_tags - 1, tags.size() - 1, "tags");
+    leave_out(pairs, (tried_tags - 1) * tried_methods, "pairs of a tag and a method");
+    AddEntries(methods, tags);
+  }
+
+  std::size_t work() const { return before_.work() + after_.work() + own_work_; }
+
+  void TryPair(const std::vector<Found>& methods, std::size_t method, const std::vector<Found>& tags, std::size_t tag) {
+    const Found &of_method = methods[method], &of_tag = tags[tag];
+    const std::size_t was = before_.OutcomeOf(of_method.name, of_method.before, of_tag.name, of_tag.before);
+    const std::size_t is = after_.OutcomeOf(of_method.name, of_method.after, of_tag.name, of_tag.after);
+    own_work_ += kWorkPerPair + before_.links_by_pair() + after_.links_by_pair();
+    const auto [at, fresh] = entries_.try_emplace({tag, was, is}, Entry{tag, {}, was, is});
+    at->second.methods.push_back(method);
+    if (!fresh) return;
+    for (const Ends* ends : {&before_.outcome(was), &after_.outcome(is)}) own_work_ += kWorkPerEntry + ends->candidates;
+  }
+
+  // Calls of one tag that end alike are one. In the order of tags, and of each by the first method; what stands for methods
+  // that nobody names comes last.
+  void AddEntries(const std::vector<Found>& methods, const std::vector<Found>& tags) {
+    std::vector<Entry> entries;
+    for (auto& [key, entry] : entries_) {
+      std::sort(entry.methods.begin(), entry.methods.end());
+      entries.push_back(std::move(entry));
+    }
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+      return std::tie(a.tag, a.methods.front()) < std::tie(b.tag, b.methods.front());
+    });
+    for (const Entry& entry : entries) {
+      DryRunReport::Calls calls;
+      for (const std::size_t method : entry.methods) calls.methods.push_back(method + 1 == methods.size() ? "(any other)" : methods[method].name);
+      calls.tag = tags[entry.tag].name;
+      Add(std::move(calls), entry.was, entry.is);
+    }
   }
 
   void Try(const DryRunCall& call) {
@@ -186,31 +180,24 @@ class Comparison {
     Invocation invocation;
     invocation.arguments = arguments;
     invocation.attachments = attachments;
-    const std::string* tag = nullptr;
+    DryRunReport::Calls calls;
     for (const auto& [key, value] : call.attachments) {
-      if (key == names::kTag) tag = &value;
+      if (key == names::kTag) calls.tag = value;
     }
-    Add(call.method, call.method, tag == nullptr ? "" : *tag, call.label.empty() ? call.method : call.label, invocation);
+    calls.methods = {call.method};
+    calls.label = call.label.empty() ? call.method : call.label;
+    Add(std::move(calls), before_.OutcomeOf(call.method, invocation), after_.OutcomeOf(call.method, invocation));
   }
 
-  // Calls of one tag that end alike are one entry.
-  void Add(const std::string& shown, const std::string& method, const std::string& tag, const std::string& label,
-           const Invocation& invocation) {
-    const std::size_t was = before_.OutcomeOf(method, invocation), is = after_.OutcomeOf(method, invocation);
-    if (label.empty()) {
-      const auto [at, fresh] = entries_.try_emplace({tag, was, is}, report_.calls.size());
-      if (!fresh) return report_.calls[at->second].methods.push_back(shown);
-    }
-    DryRunReport::Calls calls;
-    calls.methods.push_back(shown);
-    calls.tag = tag;
-    calls.label = label;
+  void Add(DryRunReport::Calls calls, std::size_t was, std::size_t is) {
     calls.before = before_.outcome(was);
     calls.after = after_.outcome(is);
-    const Places old_places = Candidates(calls.before), new_places = Candidates(calls.after);
-    std::set_difference(old_places.begin(), old_places.end(), new_places.begin(), new_places.end(), std::back_inserter(calls.lost));
-    std::set_difference(new_places.begin(), new_places.end(), old_places.begin(), old_places.end(), std::back_inserter(calls.gained));
-    calls.shares_change = calls.lost.empty() && calls.gained.empty() && !SameShares(calls.before, calls.after);
+    if (calls.before.sets != calls.after.sets) {
+      const Places old_places = Candidates(calls.before), new_places = Candidates(calls.after);
+      std::set_difference(old_places.begin(), old_places.end(), new_places.begin(), new_places.end(), std::back_inserter(calls.lost));
+      std::set_difference(new_places.begin(), new_places.end(), old_places.begin(), old_places.end(), std::back_inserter(calls.gained));
+      calls.shares_change = calls.lost.empty() && calls.gained.empty() && !SameShares(calls.before, calls.after);
+    }
     report_.calls.push_back(std::move(calls));
   }
 
@@ -251,9 +238,12 @@ class Comparison {
   }
 
   void CompareTexts() {
-    const std::vector<std::string>& known = before_.snapshot().skipped;
+    report_.broken = after_.directory().Broken();
+    const std::vector<std::string>& before = before_.snapshot().skipped;
+    std::set<std::string> known(before.begin(), before.end());
+    for (const std::string& line : report_.broken) known.insert(Shortened(line, DirectorySnapshot::kMostSkippedBytes));
     for (const std::string& line : after_.snapshot().skipped) {
-      if (std::find(known.begin(), known.end(), line) == known.end()) report_.unusable.push_back(line);
+      if (!known.contains(line)) report_.unusable.push_back(line);
     }
     for (const auto* rules : {&input_.before, &input_.after}) {
       for (const auto& [name, text] : rules->documents) {
@@ -263,7 +253,7 @@ class Comparison {
       }
     }
     std::set<std::string> reads;
-    for (const Side* side : {&before_, &after_}) {
+    for (const internal::DrySide* side : {&before_, &after_}) {
       for (const internal::ChainLink& link : side->snapshot().chain) {
         const Reads what = link.router->reads();
         const std::string name = Shortened(link.router->name());
@@ -276,9 +266,10 @@ class Comparison {
   }
 
   const DryRunInput& input_;
-  Side before_, after_;
+  internal::DrySide before_, after_;
   DryRunReport report_;
-  std::map<std::tuple<std::string, std::size_t, std::size_t>, std::size_t> entries_;
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Entry> entries_;  // by tag and outcomes
+  std::size_t own_work_ = 0;
 };
 
 }  // namespace

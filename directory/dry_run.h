@@ -76,7 +76,11 @@ struct DryRunReport {
   std::vector<Calls> calls;
   std::vector<Parameter> parameters;
   std::vector<std::size_t> taken_out, brought_back;  // providers no longer, or again, in use at all (`disabled`)
-  std::vector<std::string> unusable;   // what of the new rules cannot be used or has remarks, and was not so before
+  // Texts of the new rules that cannot be used, also of documents that this consumer does not read. Nothing that such a
+  // text says happens: its last good version, that of `before` if that is one, stays in force, as it would live. Do not
+  // give it to a registry.
+  std::vector<std::string> broken;
+  std::vector<std::string> unusable;   // what else of the new rules cannot be used or has remarks, and was not so before
   std::vector<std::string> unread;     // documents that this consumer does not read
   std::vector<std::string> not_tried;  // what else of calls the rules read; give DryRunInput::calls that have it
 
@@ -87,16 +91,20 @@ struct DryRunReport {
   std::string ToString() const;
 };
 
-// What becomes of calls when `after` takes the place of `before`: two directories are made of the same providers, one with
-// each, by the code that live ones are made by, in memory alone. Nothing is registered, connected, subscribed, logged or
+// What becomes of calls when `after` takes the place of `before`: two directories are made of the same providers, by the
+// code that live ones are made by, in memory alone; one has `before`, the other is told `before` and then `after`. Nothing is registered, connected, subscribed, logged or
 // changed, and the live directory that a listing is of goes on undisturbed. No clock moves: weights are not compared.
 //
 // Tried are all methods that providers, the consumer and rules name, and one that nobody does, each with every tag that
 // providers, the consumer and rules name, and without one; and the calls given. Providers that are down are no candidates.
+// Where rules tell so many of them apart that this would take too long, the first 2000 methods and tags are tried, each for
+// itself, and of the pairs of both as many as come first; `not_tried` says what was left out.
 //
-// kInvalidArgument when the consumer's url names no service. Texts that cannot be used are left out, as live, and named.
-// Time: that of two first snapshots, and for each call the routers; for each distinct outcome the providers. Memory: a few
-// hundred bytes a provider, all freed before it returns. Thread-safe; blocks its thread; for tools, not for the data plane.
+// kInvalidArgument when the consumer's url names no service. Texts that cannot be used leave their last good version in
+// force, as live, and are named (`broken`).
+// Time: that of three first snapshots; for each method and each tag the rules, for each distinct outcome the providers, which
+// is bounded to a few seconds. Memory: a few hundred bytes a provider, freed before it returns, and 16 bytes for each provider of each entry of
+// the report, some 300 MB at most. Thread-safe; blocks its thread; for tools, not for the data plane.
 absl::StatusOr<DryRunReport> DryRun(const DryRunInput& input);
 
 }  // namespace fairlead

@@ -15,6 +15,8 @@ namespace {
 
 // Of a list, in a line for people.
 constexpr std::size_t kMostShown = 10;
+// Of kinds of call that change.
+constexpr std::size_t kMostKindsShown = 200;
 
 std::string Some(const std::vector<std::string>& texts) {
   const std::size_t shown = std::min(texts.size(), kMostShown);
@@ -52,10 +54,14 @@ std::string DryRunReport::ToString() const {
     return line;
   };
   std::string text;
-  std::size_t same = 0;
+  std::size_t same = 0, changed = 0, lost = 0;
   for (const Calls& one : calls) {
     if (!one.changes()) {
       same += one.methods.size();
+      continue;
+    }
+    if (++changed > kMostKindsShown) {
+      lost += one.loses_all() ? 1 : 0;
       continue;
     }
     absl::StrAppend(&text, "calls of ", one.label.empty() ? Some(one.methods) : one.label,
@@ -66,6 +72,10 @@ std::string DryRunReport::ToString() const {
     if (!one.gained.empty()) absl::StrAppend(&text, "  gained: ", names(one.gained), "\n");
     if (one.loses_all() && !one.after.emptied_by.empty()) absl::StrAppend(&text, "  why:    ", one.after.emptied_by, "\n");
   }
+  if (changed > kMostKindsShown) {
+    absl::StrAppend(&text, "and ", changed - kMostKindsShown, " more groups of calls that change, ", lost,
+                    " of which find nobody any more, always or at times\n");
+  }
   if (same > 0) absl::StrAppend(&text, same, same == 1 ? " kind" : " kinds", " of call (method and tag) as before\n");
   for (const Parameter& one : parameters) {
     absl::StrAppend(&text, "parameter ", Shortened(one.name, 100), ": ", Value(one.before), " -> ", Value(one.after), " for ",
@@ -73,6 +83,7 @@ std::string DryRunReport::ToString() const {
   }
   if (!taken_out.empty()) absl::StrAppend(&text, "taken out: ", names(taken_out), "\n");
   if (!brought_back.empty()) absl::StrAppend(&text, "in use again: ", names(brought_back), "\n");
+  for (const std::string& line : broken) absl::StrAppend(&text, "broken: ", line, "\n");
   for (const std::string& line : unusable) absl::StrAppend(&text, "new: ", line, "\n");
   for (const std::string& name : unread) absl::StrAppend(&text, "nobody here reads: ", Shortened(name, 200), "\n");
   for (const std::string& line : not_tried) absl::StrAppend(&text, "not tried: ", line, "\n");

@@ -12,6 +12,7 @@
 #include "fairlead/directory/rule_flags.h"
 #include "fairlead/routing/mock/mock_router.h"
 #include "fairlead/routing/wish.h"
+#include "fairlead/routing/yaml/script_document.h"
 #include "fairlead/url/parameter_names.h"
 #include "fairlead/url/redact.h"
 #include "fairlead/url/typed.h"
@@ -22,8 +23,6 @@ namespace {
 constexpr std::string_view kHeldWithProviders =
     "the registry lists none any more; the last ones stay in force with the protected providers";
 
-std::string_view RouterName(const Url& url) { return url.Param(names::kRouter, url.protocol()); }
-
 // A line for each flag of a usable rule or override that cannot be read, naming what it is taken for.
 std::vector<std::string> NamedFlags(std::string_view what, const UrlParts& url) {
   std::vector<std::string> lines = UnreadableFlags(url);
@@ -33,6 +32,11 @@ std::vector<std::string> NamedFlags(std::string_view what, const UrlParts& url) 
 
 void Append(std::vector<std::string>& list, std::vector<std::string> more) {
   list.insert(list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+std::vector<std::string> Named(std::string_view what, std::vector<std::string> lines) {
+  for (std::string& line : lines) line = absl::StrCat(ToAbsl(what), ": ", line);
+  return lines;
 }
 
 std::vector<LastGood::Broken> Unidentified(const std::vector<std::string>& unreadable) {
@@ -95,6 +99,7 @@ bool Governance::ApplyOverrides() {
 
 void Governance::ReadOverrides() {
   bad_overrides_.clear();
+  broken_overrides_ = Named("override", overrides_.list.unreadable());
   std::vector<absl::Status> rejected;
   registered_ = Configurators::FromUrls(overrides_.list.urls(), config_.local_address, &rejected, &bad_overrides_);
   std::vector<Url> usable;
@@ -121,6 +126,7 @@ void Governance::ReadOverrides() {
   }
   std::vector<std::string> lines;
   for (const absl::Status& status : rejected) lines.push_back(absl::StrCat("override: ", status.message()));
+  Append(broken_overrides_, lines);
   registered_ = registered_.Without(
       [this](std::string_view key, std::string_view value) { return ValueExpected(key, value, config_.policy); }, lines);
   WarnOfEach("FL-3-4", lines);
@@ -133,6 +139,9 @@ void Governance::ReadOverrides() {
 void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
   if (!std::exchange(rules_.dirty, false)) return;
   bad_rules_.clear();
+  broken_rules_ = Named("rule", rules_.list.unreadable());
+  std::vector<std::string> scripts;
+  script_rules_ = 0;
   std::vector<Rule> before = std::exchange(routers_, {});
   const auto take = [&](const Url& url) {
     const auto same = std::find_if(before.begin(), before.end(), [&](const Rule& rule) { return rule.url == url; });
@@ -148,12 +157,22 @@ void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
       usable.push_back(url);
       continue;
     }
-    const auto factory = config_.router(RouterName(url));
+    const auto factory = config_.router(url.Param(names::kRouter, url.protocol()));
+    if (!factory.ok() && IsScriptRule(url.parts())) {
+      // It is as good as any; that nobody runs it here is no mistake of the rule's.
+      usable.push_back(url);
+      if (!url.BoolParam(names::kEnabled, true)) continue;
+      ++script_rules_;
+      scripts.push_back(absl::StrCat("script rule: ", Shortened(Redacted(url.ToString())), ": ", ToAbsl(kScriptsAreNotRun)));
+      continue;
+    }
     auto router = factory.ok() ? GuardedRouter::Create(**factory, url, config_.compat, on_fault)
                                : absl::StatusOr<std::shared_ptr<const GuardedRouter>>(factory.status());
     if (!router.ok()) {
       std::string text = url.ToString();
       bad_rules_.push_back(absl::StrCat("rule: ", Shortened(text), ": ", Shortened(FromAbsl(router.status().message()))));
+      // One whose router is not known here may be right where it is.
+      if (factory.ok()) broken_rules_.push_back(bad_rules_.back());
       broken.push_back({std::move(text), IdentityOfRule(url.parts())});
       continue;
     }
@@ -161,6 +180,8 @@ void Governance::ApplyRules(const std::function<void(std::string)>& on_fault) {
     if (*router != nullptr) routers_.push_back({url, *std::move(router)});
   }
   WarnOfEach("FL-3-5", bad_rules_);
+  WarnOfEach("FL-3-17", scripts);
+  Append(bad_rules_, std::move(scripts));
   std::vector<std::string> flags;
   for (const Url& url : usable) {
     // A router of the host's own may read these parameters otherwise.
@@ -206,6 +227,13 @@ std::vector<std::shared_ptr<const GuardedRouter>> Governance::Routers(bool tagge
   for (const Rule& rule : routers_) routers.push_back(rule.router);
   std::stable_sort(routers.begin(), routers.end(), [](const auto& a, const auto& b) { return a->order() < b->order(); });
   return routers;
+}
+
+std::vector<std::string> Governance::Broken() const {
+  std::vector<std::string> lines = documents_.Broken();
+  Append(lines, broken_rules_);
+  Append(lines, broken_overrides_);
+  return lines;
 }
 
 void Governance::WarnOfEach(std::string_view code, const std::vector<std::string>& inputs) const {

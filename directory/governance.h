@@ -60,7 +60,10 @@ class Governance {
   const std::vector<std::string>& bad_overrides() const { return bad_overrides_; }
   const std::vector<std::string>& bad_rules() const { return bad_rules_; }
   std::vector<std::string> DocumentLines() const { return documents_.Lines(); }
-  std::size_t scripts() const { return documents_.scripts(); }
+  // Of all three, those of texts that cannot be used, so that their last good version stays in force if there was one.
+  std::vector<std::string> Broken() const;
+  // Script rules, documents and urls, which are not run.
+  std::size_t scripts() const { return documents_.scripts() + script_rules_; }
   const std::vector<std::string>& bad_names() const { return named_.bad(); }
 
  private:
@@ -90,7 +93,9 @@ class Governance {
   bool documents_dirty_ = false;  // those of configurators
   LastGood last_overrides_{IdentityOfOverride}, last_rules_{IdentityOfRule};
   std::vector<Rule> routers_;
+  std::size_t script_rules_ = 0;  // of the urls
   std::vector<std::string> bad_rules_, bad_overrides_;
+  std::vector<std::string> broken_rules_, broken_overrides_;
 };
 
 }  // namespace fairlead::internal

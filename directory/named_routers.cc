@@ -8,7 +8,9 @@
 #include "absl/strings/str_split.h"
 
 #include "fairlead/base/strings.h"
+#include "fairlead/directory/rule_flags.h"
 #include "fairlead/routing/router_order.h"
+#include "fairlead/routing/yaml/script_document.h"
 #include "fairlead/url/parameter_names.h"
 
 namespace fairlead::internal {
@@ -42,10 +44,16 @@ void NamedRouters::Make(const std::function<void(std::string)>& on_fault) {
     }
   }
   config_.log->WarnOfEach("FL-3-5", config_.consumer.ServiceKey(), bad_);
+  config_.log->WarnOfEach("FL-3-17", config_.consumer.ServiceKey(), scripts_);
+  bad_.insert(bad_.end(), scripts_.begin(), scripts_.end());
 }
 
 void NamedRouters::Add(const std::string& name, const std::function<void(std::string)>& on_fault) {
   const auto factory = config_.router(name);
+  if (!factory.ok() && IsScript(name)) {
+    scripts_.push_back(absl::StrCat("consumer parameter router: ", Shortened(name), ": ", ToAbsl(kScriptsAreNotRun)));
+    return;
+  }
   auto router = factory.ok() ? GuardedRouter::Create(**factory, config_.consumer, config_.compat, on_fault)
                              : absl::StatusOr<std::shared_ptr<const GuardedRouter>>(factory.status());
   if (router.ok() && *router != nullptr) return routers_.push_back(*std::move(router));

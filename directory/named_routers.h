@@ -38,7 +38,7 @@ class NamedRouters {
   bool removes_all_ = false;
   std::set<int> removed_;  // by order
   std::vector<std::shared_ptr<const GuardedRouter>> routers_;
-  std::vector<std::string> bad_;
+  std::vector<std::string> bad_, scripts_;
 };
 
 }  // namespace fairlead::internal

@@ -122,13 +122,11 @@ CallNeeds NeedsOf(const DirectorySnapshot& snapshot, std::string_view method) {
   return needs;
 }
 
-std::optional<std::vector<PlanBuilder::End>> PlanBuilder::Ends(InvokerSet from, const std::vector<RouteCase>& cases) const {
+std::optional<std::vector<PlanBuilder::End>> PlanBuilder::Ends(InvokerSet from, std::span<const LinkCase> cases) const {
   std::vector<End> ends;
   ends.push_back({std::move(from), 1, {}});
-  for (std::size_t link = 0; link < snapshot_.chain.size(); ++link) {
-    const ChainLink& at = snapshot_.chain[link];
-    // No call with a plan is one that it is about.
-    if (at.wishes) continue;
+  for (const LinkCase& one : cases) {
+    const ChainLink& at = snapshot_.chain[one.link];
     std::vector<End> next;
     // Equal sets are one from here on: draws behind each other would be as many paths as their product.
     const auto add = [&next](End end) {
@@ -142,8 +140,8 @@ std::optional<std::vector<PlanBuilder::End>> PlanBuilder::Ends(InvokerSet from, 
         continue;
       }
       Outcomes outcomes(end.set);
-      at.Route(cases[link], end.set, outcomes);
-      const auto describe = [&] { return EmptiedBy(at, cases[link], outcomes); };
+      at.Route(one.which, end.set, outcomes);
+      const auto describe = [&] { return EmptiedBy(at, one.which, outcomes); };
       if (outcomes.splits().empty()) {
         add({InvokerSet(), end.probability, describe()});
         continue;
@@ -260,7 +258,12 @@ std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const End& draft, std::uint32_
 
 std::shared_ptr<const Plan> PlanBuilder::Build(const PlanKey& key, const std::string& method,
                                                const std::vector<RouteCase>& cases, const Plan* served) {
-  const std::optional<std::vector<End>> ends = Ends(snapshot_.valid, cases);
+  std::vector<LinkCase> links;
+  for (std::uint32_t link = 0; link < snapshot_.chain.size(); ++link) {
+    // No call with a plan is one that such a link is about.
+    if (!snapshot_.chain[link].wishes) links.push_back({link, cases[link]});
+  }
+  const std::optional<std::vector<End>> ends = Ends(snapshot_.valid, links);
   if (!ends.has_value() || ends->size() > kMostBranches) return nullptr;  // such calls walk
   const std::vector<End>& drafts = *ends;
   std::vector<Plan::Branch> branches;

@@ -1,8 +1,11 @@
 #ifndef FAIRLEAD_DIRECTORY_PLAN_BUILDER_H_
 #define FAIRLEAD_DIRECTORY_PLAN_BUILDER_H_
 
+#include <compare>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,9 +54,15 @@ class PlanBuilder {
     double probability;
     std::string emptied_by;
   };
-  // Where calls of these cases, one per chain link, end when they start from `from`. Equal sets are one. nullopt when the
-  // rules draw among too many sets on the way.
-  std::optional<std::vector<End>> Ends(InvokerSet from, const std::vector<RouteCase>& cases) const;
+  // A link of the chain, by its place, and which of its cases calls are.
+  struct LinkCase {
+    std::uint32_t link;
+    RouteCase which;
+    auto operator<=>(const LinkCase&) const = default;
+  };
+  // Where calls of these cases end when they start from `from`. `cases` is in the chain's order; links that are not in it
+  // let everybody through. Equal sets are one. nullopt when the rules draw among too many sets on the way.
+  std::optional<std::vector<End>> Ends(InvokerSet from, std::span<const LinkCase> cases) const;
   // The plan that served calls of a class without attachments; nullptr when there was none.
   const Plan* UsualPlanBefore(const std::string& method) const;
 

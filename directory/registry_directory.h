@@ -42,6 +42,8 @@ class RegistryDirectory final : public NotifyListener, public std::enable_shared
 
   // Providers listed that are disabled, by themselves or by overrides.
   std::vector<Url> Disabled() const { return updater_->Disabled(); }
+  // Rules, overrides and documents that cannot be used, a line each. Their last good versions stay in force.
+  std::vector<std::string> BrokenRules() const { return updater_->BrokenRules(); }
   const std::shared_ptr<internal::DirectoryCore>& core() const { return updater_->core(); }
   DirectoryStats Stats() const { return updater_->core()->Stats(); }
   // A handle for picks. `on_destroy` runs on the thread that drops the last reference.

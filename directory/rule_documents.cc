@@ -269,6 +269,19 @@ std::vector<std::shared_ptr<const GuardedRouter>> RuleDocuments::Routers(bool wi
   return routers;
 }
 
+std::string RuleDocuments::BrokenLine(const RuleKey& key, const Document& document) {
+  return absl::StrCat(Named(key), ": ", document.broken.message(),
+                      document.in_force ? "; its last good version stays in force" : "; it says nothing");
+}
+
+std::vector<std::string> RuleDocuments::Broken() const {
+  std::vector<std::string> lines;
+  for (const auto& [key, document] : documents_) {
+    if (!document.broken.ok()) lines.push_back(BrokenLine(key, document));
+  }
+  return lines;
+}
+
 std::vector<std::string> RuleDocuments::Lines() const {
   std::vector<std::string> lines;
   for (const auto& [key, document] : documents_) {
@@ -279,10 +292,7 @@ std::vector<std::string> RuleDocuments::Lines() const {
     if (document.held) {
       lines.push_back(absl::StrCat(Named(key), ": the registry has it no more; it stays in force with the protected providers"));
     }
-    if (!document.broken.ok()) {
-      lines.push_back(absl::StrCat(Named(key), ": ", document.broken.message(),
-                                   document.in_force ? "; its last good version stays in force" : "; it says nothing"));
-    }
+    if (!document.broken.ok()) lines.push_back(BrokenLine(key, document));
     for (const YamlRemark& remark : document.remarks) {
       lines.push_back(absl::StrCat(Named(key), ": ", remark.mark.ToString(), ": ", remark.text));
     }

@@ -58,6 +58,8 @@ class RuleDocuments {
   std::vector<std::shared_ptr<const GuardedRouter>> Routers(bool with_tags) const;
   // For Explain: documents that cannot be read, and what of the others does not do what its author may think.
   std::vector<std::string> Lines() const;
+  // Of these lines, those of documents that cannot be read.
+  std::vector<std::string> Broken() const;
 
  private:
   struct Document {
@@ -83,6 +85,7 @@ class RuleDocuments {
   };
   using OnFault = std::function<void(std::string)>;
 
+  static std::string BrokenLine(const RuleKey& key, const Document& document);
   // It is not there (any more); holds it if it is to be. False when it already was not.
   bool Lose(const RuleKey& key, Document& document);
   void TakeBack(const RuleKey& key, Document& document);

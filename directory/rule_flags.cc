@@ -17,8 +17,16 @@ constexpr ParameterRule kOverrideFlags[] = {BoolRule(names::kEnabled), BoolRule(
 
 }  // namespace
 
+std::string_view RouterName(const UrlParts& url) {
+  return url.Param(names::kRouter, url.protocol.has_value() ? std::string_view(*url.protocol) : "");
+}
+
+bool IsScript(std::string_view router) { return router == "script" || router == "file"; }
+
+bool IsScriptRule(const UrlParts& url) { return IsScript(RouterName(url)); }
+
 bool IsConditionRule(const UrlParts& url) {
-  const std::string_view name = url.Param(names::kRouter, url.protocol.has_value() ? std::string_view(*url.protocol) : "");
+  const std::string_view name = RouterName(url);
   return name == "condition" || name == "route";
 }
 

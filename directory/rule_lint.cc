@@ -198,11 +198,11 @@ class Lint {
     const std::string protocol = parts->protocol.value_or("");
     if (protocol == "override" || protocol == "absent") return internal::LintConfiguratorUrl(*parts, options_, report);
     if (internal::IsConditionRule(*parts)) return OfConditionUrl(text, *parts, index, report);
-    if (protocol == "script" || parts->Param(names::kRouter) == "script") {
+    if (internal::IsScriptRule(*parts)) {
       return report.Add("script-not-run", {1, 1}, "scripts are not run here: every provider passes");
     }
     if (protocol == "empty") return;
-    report.Add("router-unknown", {1, 1}, absl::StrCat("whether there is a router ", Shortened(parts->Param(names::kRouter, protocol), 80),
+    report.Add("router-unknown", {1, 1}, absl::StrCat("whether there is a router ", Shortened(internal::RouterName(*parts), 80),
                                                       " only the host knows; its rule is not looked at"));
   }
 

@@ -104,7 +104,9 @@ struct DirectorySnapshot {
 
   std::optional<ProtectedList> protection;  // the list stays though the registry has none
   bool protects_all = true;                 // `protection` is of the whole list
-  std::vector<std::string> skipped;  // for Explain: input that could not be used
+  // For Explain: input that could not be used, each a url and what is wrong with it, say.
+  static constexpr std::size_t kMostSkippedBytes = 1000;
+  std::vector<std::string> skipped;
   std::size_t scripts = 0;           // script rules, which are not run
   std::vector<Url> unused;           // listed, but for some reason not used: disabled, shadowed, refused
 };

@@ -29,14 +29,12 @@ constexpr milliseconds kPlanTick{20};
 // How long the executor builds plans without doing anything else, beyond the one it is at.
 constexpr milliseconds kPlanSlice{1};
 constexpr milliseconds kCloseTick{20};
-// Of one remark in Explain: a url and what is wrong with it.
-constexpr std::size_t kMostSkippedBytes = 1000;
 constexpr std::size_t kMostSkippedOfAKind = 100;
 
 // For Explain, which people read.
 void AddSkipped(const std::vector<std::string>& texts, std::vector<std::string>& skipped) {
   const std::size_t shown = std::min(texts.size(), kMostSkippedOfAKind);
-  for (std::size_t i = 0; i < shown; ++i) skipped.push_back(Shortened(texts[i], kMostSkippedBytes));
+  for (std::size_t i = 0; i < shown; ++i) skipped.push_back(Shortened(texts[i], DirectorySnapshot::kMostSkippedBytes));
   if (shown < texts.size()) skipped.push_back(absl::StrCat("and ", texts.size() - shown, " more of this kind"));
 }
 
@@ -174,7 +172,7 @@ void Updater::RegistryChanged() {
   if (closed_) return;
   auto notes = std::make_shared<RegistryNotes>();
   if (config_.registry_state) notes->state = Shortened(config_.registry_state());
-  for (const std::string& remark : config_.remarks) notes->skipped.push_back(Shortened(remark, kMostSkippedBytes));
+  for (const std::string& remark : config_.remarks) notes->skipped.push_back(Shortened(remark, DirectorySnapshot::kMostSkippedBytes));
   if (config_.unreadable) {
     AddSkipped(config_.unreadable(), notes->skipped);
   }

@@ -43,6 +43,8 @@ class Updater : public std::enable_shared_from_this<Updater> {
   void SetEmptyReason(std::string reason);
   // Those of the list that are disabled, by themselves or by overrides.
   std::vector<Url> Disabled() const { return endpoints_->Disabled(); }
+  // As Governance has it.
+  std::vector<std::string> BrokenRules() const { return governance_.Broken(); }
   // Nothing is published before this.
   void Open();
   bool open() const { return open_; }

@@ -15,7 +15,7 @@
 
 namespace {
 
-constexpr std::string_view kUsage = R"(usage: rule_check lint FILE...
+constexpr std::string_view kUsage = R"(usage: rule_check lint [--strict] FILE...
        rule_check dry-run --consumer URL --providers FILE --before FILE --after FILE [--force]
 
 A FILE of rules has one url a line (route://, override://, absent://), then documents, each under a line with its name:
@@ -27,8 +27,8 @@ A FILE of rules has one url a line (route://, override://, absent://), then docu
 A file that is called like a document (orders.tag-router) is that document. Blank lines and # between urls are skipped.
 The FILE of providers has one url a line.
 
-Exit code 0; 1 when lint finds an error; 2 for wrong arguments; 3 when calls would be left without any provider and
---force is not given.
+Exit code 0; 1 when lint finds an error (with --strict: or a warning), or a rule of --after cannot be used; 2 for wrong arguments; 3 when calls would be
+left without any provider and --force is not given.
 )";
 
 // One url or document of a file, and the line where it begins.
@@ -66,6 +66,7 @@ std::vector<Piece> ReadPieces(const toy::Args& args, const std::string& path) {
 }
 
 int Lint(toy::Args& args) {
+  const fairlead::Severity bad = args.Flag("--strict") ? fairlead::Severity::kWarning : fairlead::Severity::kError;
   bool errors = false;
   do {
     const std::string path = args.Positional("FILE");
@@ -73,7 +74,7 @@ int Lint(toy::Args& args) {
     std::vector<fairlead::RuleText> rules;
     for (const Piece& piece : pieces) rules.push_back(piece.rule);
     for (fairlead::Finding finding : fairlead::LintRules(rules)) {
-      errors |= finding.severity == fairlead::Severity::kError;
+      errors |= finding.severity >= bad;
       finding.line += pieces[finding.rule].line - 1;
       std::printf("%s:%s\n", path.c_str(), finding.ToString().c_str());
     }
@@ -116,6 +117,10 @@ int DryRun(toy::Args& args) {
   const absl::StatusOr<fairlead::DryRunReport> report = fairlead::DryRun(input);
   if (!report.ok()) args.Fail(std::string(report.status().message()));
   std::fputs(report->ToString().c_str(), stdout);
+  if (!report->broken.empty()) {
+    std::printf("not done: %zu of the rules cannot be used\n", report->broken.size());
+    return 1;
+  }
   if (!report->loses_all() || force) return 0;
   std::printf("calls would be left without any provider: not done without --force\n");
   return 3;

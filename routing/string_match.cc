@@ -34,7 +34,8 @@ absl::StatusOr<StringMatch> StringMatch::Compile(Kinds kinds) {
     options.set_max_mem(kRegexMemory);
     auto regex = std::make_shared<const RE2>(re2::StringPiece(text.data(), text.size()), options);
     if (!regex->ok()) {
-      const bool large = regex->error_code() == RE2::ErrorPatternTooLarge;
+      // Repetitions within each other whose product is above RE2's limit are refused before anything is compiled.
+      const bool large = regex->error_code() == RE2::ErrorPatternTooLarge || regex->error_code() == RE2::ErrorRepeatSize;
       return RegexError(large ? "regex-over-budget" : "regex-syntax", absl::StrCat(
           "the regex \"", Shortened(text, 80), "\" ",
           large ? absl::StrCat("needs more than ", kRegexMemory, " bytes when compiled: use smaller repetitions")

@@ -18,8 +18,18 @@ namespace fairlead {
 // one name apart. Lists follow at once, as events cost nothing here, unless `delay-notification` asks for a
 // window.
 //
+// What a Runtime with DefaultExtensions() sees at `memory://test`, rules included, is said with
+//
+//   auto store = DefaultMemoryRegistry()->store("test");  // cluster/default_extensions.h
+//   store->Put("dubbo://10.0.0.1:20880/com.acme.Orders");
+//   store->SetConfig("dubbo", "orders.tag-router", "tags: [{name: gray, addresses: [10.0.0.1]}]");
+//
+// DefaultExtensions() has that factory and takes no second one (kAlreadyExists); one of your own goes into an
+// ExtensionRegistry::Builder that starts empty, with whatever else is wanted:
+//
 //   auto memory = MakeMemoryRegistryFactory();
-//   memory->store("test")->Put("dubbo://10.0.0.1:20880/com.acme.Orders");
+//   auto extensions = ExtensionRegistry::Builder().AddRegistry(memory).AddLoadBalance(
+//       *DefaultExtensions().Policy("random")).Build();
 //
 // Thread-safe.
 class MemoryRegistryFactory final : public RegistryFactory {

@@ -9,6 +9,7 @@
 
 #include "fairlead/base/strings.h"
 #include "fairlead/routing/condition/condition_matcher.h"
+#include "fairlead/routing/lint/field_lint.h"
 #include "fairlead/routing/lint/pattern_sets.h"
 #include "fairlead/routing/lint/side_lint.h"
 #include "fairlead/routing/rule_place.h"
@@ -134,6 +135,10 @@ std::optional<Conditions> LintConditionSide(std::string_view text, RuleSide side
     return std::nullopt;
   }
   LintSide(*parsed, words, side, frame, report);
+  for (const ConditionWord& word : words) {
+    if (word.role == Role::kKey) LintKeptPrefix(word.text, "the key", frame.mark(word.offset), report);
+    if (IsReferenceOn(word.text, side)) LintKeptPrefix(std::string_view(word.text).substr(1), "what `$` refers to", frame.mark(word.offset), report);
+  }
   if (const std::size_t arrow = text.find("=>"); arrow != text.npos) {
     report.Add("second-arrow", frame.mark(arrow), "here a text is one side of a rule; `=>` does not divide it");
   }

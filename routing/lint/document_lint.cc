@@ -12,6 +12,7 @@
 #include "fairlead/base/strings.h"
 #include "fairlead/routing/condition/condition_matcher.h"
 #include "fairlead/routing/lint/condition_lint.h"
+#include "fairlead/routing/lint/field_lint.h"
 #include "fairlead/routing/rule_place.h"
 #include "fairlead/routing/yaml/affinity_document.h"
 #include "fairlead/routing/yaml/condition_document.h"
@@ -24,13 +25,6 @@
 namespace fairlead::internal {
 namespace {
 
-YamlMark MarkOfField(const YamlValue& map, std::string_view field) {
-  for (const auto& [key, value] : map.entries()) {
-    if (key.text() != nullptr && *key.text() == field) return key.mark();
-  }
-  return map.mark();
-}
-
 // What a document says of itself as a whole.
 void LintHead(const RuleHead& head, const YamlValue& root, LintReport& report) {
   const auto mark = [&](std::string_view field) { return MarkOfField(root, field); };
@@ -39,6 +33,20 @@ void LintHead(const RuleHead& head, const YamlValue& root, LintReport& report) {
   if (root.Find("priority") != nullptr) {
     report.Add("priority-ignored", mark("priority"), "`priority` changes nothing: a document has its place in the chain");
   }
+}
+
+// How the fields are written that LintHead only knows as they were understood.
+void LintHeadFields(const YamlValue& root, LintReport& report) {
+  LintControls(root, "; it changes nothing, as its name says whom a document is for", report);
+  LintFlag(root, "force", false, report);
+  LintFlag(root, "runtime", true, report);
+  LintFlag(root, "valid", true, report);
+  LintFlag(root, "dynamic", false, report);
+}
+
+const char* NameOf(YamlValue::Kind kind) {
+  using Kind = YamlValue::Kind;
+  return kind == Kind::kMap ? "a map" : kind == Kind::kList ? "a list" : kind == Kind::kNull ? "nothing" : "no text";
 }
 
 std::size_t WordsIn(const Conditions& side) {
@@ -69,7 +77,7 @@ class ConditionDocumentLint {
     for (std::size_t i = 0; i < conditions->items().size(); ++i) {
       const YamlValue& item = conditions->items()[i];
       const std::string name = absl::StrCat("conditions[", i, "]");
-      std::optional<SequencedRule> rule = form == ConditionDocument::Form::kTexts ? Text(item) : Destinations(item, name);
+      std::optional<SequencedRule> rule = form == ConditionDocument::Form::kTexts ? Text(item, name) : Destinations(item, name);
       if (!rule.has_value()) continue;
       rule->name = name;
       rule->mark = item.mark();
@@ -85,8 +93,15 @@ class ConditionDocumentLint {
     return fields.ok() ? fields->Flag(name, when_absent) : when_absent;
   }
 
-  std::optional<SequencedRule> Text(const YamlValue& item) {
+  std::optional<SequencedRule> Text(const YamlValue& item, const std::string& name) {
     const std::string text = item.JavaText();
+    // What could be said of the text of a map would only hide that it is one.
+    if (item.text() == nullptr && (!frame_.enabled || ParseConditionRule(text, frame_.compat).ok())) {
+      report_.Add("condition-no-text", item.mark(),
+                  absl::StrCat(name, " is ", NameOf(item.kind()), ", and `configVersion` is not v3.1, so its text is taken for a condition: ",
+                               Shortened(text, 80)));
+      return std::nullopt;
+    }
     return LintConditionRule(text, At(item, text), report_);
   }
 
@@ -103,7 +118,16 @@ class ConditionDocumentLint {
     return LintConditionSide(text, side, any, At(*match, text), report_);
   }
 
+  static bool IsMapOrNone(const YamlValue* value) {
+    return value == nullptr || value->is_null() || value->kind() == YamlValue::Kind::kMap;
+  }
+
   std::optional<SequencedRule> Destinations(const YamlValue& item, const std::string& name) {
+    const YamlValue* to = item.Find("to");
+    // What refuses the whole document has been said, and such an entry leaves nobody out.
+    const bool refused = item.kind() != YamlValue::Kind::kMap || !IsMapOrNone(item.Find("from")) ||
+                         (to != nullptr && !to->is_null() && to->kind() != YamlValue::Kind::kList);
+    if (refused) return std::nullopt;
     SequencedRule rule;
     rule.force = frame_.force;
     if (const YamlValue* from = item.Find("from")) {
@@ -111,7 +135,6 @@ class ConditionDocumentLint {
       if (!when.has_value()) return std::nullopt;
       rule.when = *std::move(when);
     }
-    const YamlValue* to = item.Find("to");
     if (to == nullptr || to->items().empty()) {
       if (rule.when.empty()) {
         report_.Add("blocks-all", item.mark(), name + " is about every call and leaves nobody: the service has no provider");
@@ -123,6 +146,7 @@ class ConditionDocumentLint {
     std::size_t words = 0;
     bool weightless = true;
     for (const YamlValue& destination : to->items()) {
+      if (destination.kind() != YamlValue::Kind::kMap) return std::nullopt;
       std::optional<Conditions> match = Side(destination, RuleSide::kThen, "false");
       if (!match.has_value()) return std::nullopt;
       const YamlValue* weight = destination.Find("weight");
@@ -165,6 +189,7 @@ class TagsLint {
       const YamlValue* name = tag.Find("name");
       if (name != nullptr && name->text() != nullptr) LintName(*name);
       const std::string of = name == nullptr ? "" : name->JavaText();
+      LintMatch(tag);
       const YamlValue* addresses = tag.Find("addresses");
       if (addresses == nullptr) continue;
       for (const YamlValue& address : addresses->items()) LintAddress(address, of);
@@ -172,6 +197,15 @@ class TagsLint {
   }
 
  private:
+  void LintMatch(const YamlValue& tag) {
+    const YamlValue* match = tag.Find("match");
+    if (match == nullptr) return;
+    for (const YamlValue& one : match->items()) {
+      const YamlValue* key = one.Find("key");
+      if (key != nullptr && key->text() != nullptr) LintKeptPrefix(*key->text(), "`key`", key->mark(), report_);
+    }
+  }
+
   void LintName(const YamlValue& name) {
     if (name.text()->empty()) return report_.Add("tag-without-name", name.mark(), "a tag's name is empty, so no call can ask for it");
     const auto [at, fresh] = names_.try_emplace(*name.text(), name.mark());
@@ -223,8 +257,14 @@ class TagsLint {
 void LintTagsInWorld(const TagDocument& document, const YamlValue& tags, const LintWorld& world, LintReport& report) {
   if (world.providers.empty() || document.empty()) return;
   for (const TagRule::Tag& tag : document.rule.tags) {
+    const bool as_addresses = document.rule.compat == Compat::kStrict && tag.by_match();
     const bool somebody = std::any_of(world.providers.begin(), world.providers.end(), [&](const Url& url) {
-      return tag.Fits(Provider{url, url});
+      const Provider provider{url, url};
+      if (!tag.Fits(provider)) return false;
+      if (!as_addresses) return true;
+      MatchedAddresses own;
+      own.Add(provider);
+      return own.Has(provider);
     });
     if (somebody || !tag.name.has_value()) continue;
     YamlMark mark = tags.mark();
@@ -263,6 +303,7 @@ std::vector<SequencedRule> LintConditionDocument(std::string_view text, Compat c
     report.AddError(yaml.status(), {1, 1});
     return {};
   }
+  LintHeadFields(yaml->root, report);
   const absl::StatusOr<ConditionDocument> document = ParseConditionDocument(text, compat);
   if (document.ok()) {
     report.AddRemarks(document->remarks);
@@ -279,6 +320,7 @@ std::vector<SequencedRule> LintConditionDocument(std::string_view text, Compat c
 void LintTagDocument(std::string_view text, Compat compat, const LintWorld& world, LintReport& report) {
   const absl::StatusOr<YamlDocument> yaml = ParseYamlDocument(text);
   if (!yaml.ok()) return report.AddError(yaml.status(), {1, 1});
+  LintHeadFields(yaml->root, report);
   const absl::StatusOr<TagDocument> document = ParseTagDocument(text, compat);
   if (!document.ok()) {
     report.AddError(document.status(), yaml->root.mark());
@@ -302,6 +344,7 @@ void LintTagDocument(std::string_view text, Compat compat, const LintWorld& worl
 void LintAffinityDocument(std::string_view text, const LintWorld& world, LintReport& report) {
   const absl::StatusOr<YamlDocument> yaml = ParseYamlDocument(text);
   if (!yaml.ok()) return report.AddError(yaml.status(), {1, 1});
+  LintHeadFields(yaml->root, report);
   const absl::StatusOr<AffinityDocument> document = ParseAffinityDocument(text);
   if (!document.ok()) return report.AddError(document.status(), yaml->root.mark());
   report.AddRemarks(document->remarks);
@@ -310,6 +353,7 @@ void LintAffinityDocument(std::string_view text, const LintWorld& world, LintRep
     report.Add("force-without-effect", MarkOfField(yaml->root, "force"), "`force` of an affinity rule changes nothing: whom it "
                                                                        "leaves too few for keeps all");
   }
+  LintKeptPrefix(document->key, "`key`", MarkOfField(yaml->root, "affinityAware"), report);
   if (!document->empty()) LintAffinityInWorld(*document, yaml->root, world, report);
   if (!document->empty() && document->ratio == 0) {
     report.Add("ratio-zero", MarkOfField(yaml->root, "affinityAware"),
@@ -320,6 +364,7 @@ void LintAffinityDocument(std::string_view text, const LintWorld& world, LintRep
 void LintScriptDocument(std::string_view text, LintReport& report) {
   const absl::StatusOr<YamlDocument> yaml = ParseYamlDocument(text);
   if (!yaml.ok()) return report.AddError(yaml.status(), {1, 1});
+  LintHeadFields(yaml->root, report);
   const absl::StatusOr<ScriptDocument> document = ParseScriptDocument(text);
   if (!document.ok()) return report.AddError(document.status(), yaml->root.mark());
   report.AddRemarks(document->remarks);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "fairlead/base/strings.h"
+#include "fairlead/routing/lint/field_lint.h"
 #include "fairlead/routing/lint/pattern_sets.h"
 #include "fairlead/url/redact.h"
 #include "fairlead/url/typed.h"
@@ -99,8 +100,8 @@ class SideLint {
     const std::string& text = word.text;
     if (text.find('~') != text.npos) {
       const ValuePattern range = ValuePattern::Compile(text, side_, frame_.compat);
-      if (const auto bounds = range.range(); bounds.has_value() && bounds->low > bounds->high) {
-        report_.Add("range-empty", mark, absl::StrCat("the range ", QuotedWord(text), " ends before it begins"));
+      if (range.range().has_value()) {
+        LintRange(text, *range.range(), mark);
       } else if (range.constant().has_value()) {
         report_.Add("range-unreadable", mark, absl::StrCat("the range ", QuotedWord(text), " cannot be understood and hits ",
                                                            *range.constant() ? "everything" : "nothing", " here"));
@@ -119,6 +120,19 @@ class SideLint {
       report_.Add("one-star", mark, absl::StrCat("only the last `*` of ", QuotedWord(text), " stands for any text; those before it "
                                                  "are compared as they are"));
     }
+  }
+
+  void LintRange(std::string_view text, const ValuePattern::Bounds& bounds, YamlMark mark) {
+    const std::size_t tilde = text.find('~'), second = std::min(text.find('~', tilde + 1), text.size());
+    for (const std::string_view bound : {text.substr(0, tilde), text.substr(tilde + 1, second - tilde - 1)}) {
+      if (bound.find_first_not_of("0123456789") == bound.npos) continue;
+      return report_.Add("range-unreadable", mark, absl::StrCat(QuotedWord(bound), " of the range ", QuotedWord(text), " is no number and "
+                                                                "counts as 0, as does every value that is none"));
+    }
+    if (second < text.size()) {
+      report_.Add("range-unreadable", mark, absl::StrCat("the range ", QuotedWord(text), " ends at its second `~`; what follows is not looked at"));
+    }
+    if (bounds.low > bounds.high) report_.Add("range-empty", mark, absl::StrCat("the range ", QuotedWord(text), " ends before it begins"));
   }
 
   void LintKey(const KeyPatterns& key) {
@@ -191,23 +205,40 @@ class SideLint {
   void LintAddress(const KeyPatterns& key) {
     for (const auto* values : {&key.matches, &key.mismatches}) {
       for (const std::string& value : *values) {
-        if (IsReferenceOn(value, side_) || value.find_first_of("*~") != value.npos) continue;
-        const char* wrong = nullptr;
-        if (key.key == "port") {
-          const std::optional<std::int32_t> port = ParseJavaInt(value);
-          if (!port || *port < 1 || *port > kMostPort || std::to_string(*port) != value) wrong = "is no port as urls have them";
-        } else if (key.key == "host") {
-          // IPv6 hosts have brackets in urls.
-          if (value.find(':') != value.npos && !value.starts_with('[')) wrong = "has a port or no brackets, and a host has neither";
-        } else if (!when() && value.find(':', value.starts_with('[') ? value.find(']') : 0) == value.npos) {
-          wrong = "has no port, and a provider's address has one";
-        }
-        if (wrong == nullptr) continue;
+        if (IsReferenceOn(value, side_)) continue;
         const bool excludes = values == &key.mismatches;
-        report_.Add("no-such-address", MarkOfValue(key, value),
-                    absl::StrCat(QuotedWord(value), " ", wrong, ": ", excludes ? "it excludes nobody" : "it never hits"));
+        const auto say = [&](std::string_view why, bool hits) {
+          report_.Add("no-such-address", MarkOfValue(key, value),
+                      absl::StrCat(QuotedWord(value), " ", ToAbsl(why), ": ", hits ? excludes ? "it excludes everybody" : "it always hits"
+                                                                                 : excludes ? "it excludes nobody" : "it never hits"));
+        };
+        if (value.find('~') != value.npos) {
+          const auto bounds = ValuePattern::Compile(value, side_, frame_.compat).range();
+          // That nothing can be read of it has been said, as has that it is empty.
+          if (key.key == "port" || !bounds.has_value() || bounds->low > bounds->high) continue;
+          say("is a range of numbers, and what is no number counts as 0", bounds->low <= 0);
+        } else if (const char* why = WhyNever(key.key, value); why != nullptr) {
+          say(why, false);
+        }
       }
     }
+  }
+
+  // A host or an address without `~`, or a port.
+  const char* WhyNever(std::string_view key, std::string_view value) const {
+    if (key == "port") {
+      const std::optional<std::int32_t> port = ParseJavaInt(value);
+      const bool plain = port && *port >= 1 && *port <= kMostPort && std::to_string(*port) == value;
+      return plain || value.find('*') != value.npos ? nullptr : "is no port as urls have them";
+    }
+    if (value.find('*') != value.npos) {
+      if (value.find('/') != value.npos) return "has a `/`, and no host has one";
+      const bool may_be_v6 = value.starts_with('[') || value.starts_with('*') || value.ends_with(']');
+      return key == "host" && value.find(':') != value.npos && !may_be_v6 ? "has a port, and a host has none" : nullptr;
+    }
+    if (key == "host") return WhyNoHost(value);
+    const bool has_port = value.find(':', value.starts_with('[') ? value.find(']') : 0) != value.npos;
+    return !when() && !has_port ? "has no port, and a provider's address has one" : WhyNoAddress(value);
   }
 
   void LintValues(const KeyPatterns& key) {

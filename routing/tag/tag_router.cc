@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -27,21 +26,15 @@ constexpr std::uint32_t kNone = 0xffffffffu;
 // provider. Hundreds of tags are usual, one for each of ten thousand providers is not.
 constexpr std::size_t kStaticMaskBytes = 8 << 20;
 
-// The providers of `scope` that share host and port with one of `mask`.
-void AddSameAddresses(const RouteInput& input, const InvokerSet& scope, InvokerSet* mask) {
-  std::unordered_set<std::string> addresses;
-  mask->ForEach([&](Slot slot) {
-    if (slot < input.providers.size() && input.providers[slot].listed()) {
-      addresses.insert(input.providers[slot].original.Address());
-    }
-  });
-  if (addresses.empty()) return;
+// The providers of `scope` whom the addresses of those of `fitting` fit.
+InvokerSet AtAddressesOf(const RouteInput& input, const InvokerSet& fitting, const InvokerSet& scope) {
+  MatchedAddresses addresses;
+  fitting.ForEach([&](Slot slot) { addresses.Add(input.providers[slot]); });
+  InvokerSet there(input.providers.size());
   scope.ForEach([&](Slot slot) {
-    if (slot < input.providers.size() && input.providers[slot].listed() &&
-        addresses.contains(input.providers[slot].original.Address())) {
-      mask->Add(slot);
-    }
+    if (slot < input.providers.size() && input.providers[slot].listed() && addresses.Has(input.providers[slot])) there.Add(slot);
   });
+  return there;
 }
 
 }  // namespace
@@ -209,7 +202,7 @@ class TagRouter::Table final : public RouteTable {
           if (by_match) {
             mask &= Listed(input);
             if (mask.empty()) continue;
-            if (rule.compat == Compat::kStrict) AddSameAddresses(input, scope.members, &mask);
+            if (rule.compat == Compat::kStrict) mask = AtAddressesOf(input, mask, scope.members);
           }
           winners.insert_or_assign(tag.name ? std::optional<std::string_view>(*tag.name) : std::nullopt,
                                    std::pair(&tag, std::move(mask)));

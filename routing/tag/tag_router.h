@@ -30,8 +30,8 @@ struct ScopedTagRule {
 // Several rules, for providers of several applications, make one decision: who has T is asked of each application's own
 // rule, whether anybody has it, of all together.
 //
-// Under kStrict a provider also has the tags that another one with its host and port has by `match`, as Dubbo keeps such
-// tags as lists of addresses.
+// Under kStrict who has a tag by `match` is decided by the addresses of those that fit it, as Dubbo keeps such tags as lists
+// of addresses (MatchedAddresses).
 //
 // The work per provider is done when it appears, when its urls change or with a new rule. Calls find their case by two
 // attachments and a hash; with more `|` in a tag, by one more for each.

@@ -49,6 +49,33 @@ bool TagAddresses::Has(const Provider& provider) const {
   });
 }
 
+// An IPv4 host in four parts and a port: as an address it fits exactly the providers there, however they write it.
+std::optional<MatchedAddresses::Socket> MatchedAddresses::UsualOf(const Provider& provider) {
+  const std::string_view text = provider.original.host();
+  const std::optional<IpAddress> host = IpAddress::Parse(text);
+  const std::int32_t port = provider.original.port_as_written();
+  const bool usual = host && host->v4() && !host->AnyOrLoopbackV4() && port > 0 && std::count(text.begin(), text.end(), '.') == 3 &&
+                     text.find(':') == text.npos;
+  return usual ? std::optional<Socket>({*host, port}) : std::nullopt;
+}
+
+void MatchedAddresses::Add(const Provider& provider) {
+  if (const std::optional<Socket> usual = UsualOf(provider)) {
+    usual_.insert(*usual);
+  } else {
+    others_.Add(provider.original.Address(), Compat::kStrict);
+  }
+}
+
+bool MatchedAddresses::Has(const Provider& provider) const {
+  if (!usual_.empty()) {
+    const std::optional<IpAddress> host = IpAddress::Parse(provider.original.host());
+    const bool comparable = host && host->v4() && !host->AnyOrLoopbackV4();
+    if (comparable && usual_.contains({*host, provider.original.port_as_written()})) return true;
+  }
+  return !others_.empty() && others_.Has(provider);
+}
+
 bool TagRule::Tag::Fits(const Provider& provider) const {
   if (!by_match()) return addresses.Has(provider);
   return std::all_of(match.begin(), match.end(),

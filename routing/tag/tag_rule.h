@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "fairlead/routing/parameter_match.h"
@@ -37,6 +38,29 @@ class TagAddresses {
   Compat compat_ = Compat::kStrict;
 };
 
+// The addresses of providers that fit a tag's `match`. Under kStrict they are who has the tag, as Dubbo keeps it so: compared
+// like addresses of a rule, so who shares one is in the tag, and who registered a name, or a host in 127.0.0.0/8, is not.
+class MatchedAddresses {
+ public:
+  void Add(const Provider& provider);
+  // Constant time, but linear in the added addresses that are no usual host and port.
+  bool Has(const Provider& provider) const;
+
+ private:
+  struct Socket {
+    IpAddress host;
+    std::int32_t port;
+    bool operator==(const Socket&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Socket& socket) const { return socket.host.Hash() + static_cast<std::size_t>(socket.port); }
+  };
+  static std::optional<Socket> UsualOf(const Provider& provider);
+
+  std::unordered_set<Socket, Hash> usual_;
+  TagAddresses others_;
+};
+
 // A dynamic tag rule: which providers have which tags, whatever they say themselves. A plain value.
 struct TagRule {
   struct Tag {
@@ -45,7 +69,7 @@ struct TagRule {
     std::vector<ParameterMatch> match;  // of what it registered; only without addresses; all must fit
 
     bool by_match() const { return addresses.empty(); }
-    // Is the provider one of them by itself? See TagRouter for those that share its address.
+    // Is the provider one of them by itself? Of a tag by match see MatchedAddresses.
     bool Fits(const Provider& provider) const;
   };
 

@@ -19,9 +19,7 @@ absl::StatusOr<ScriptDocument> ParseScriptDocument(std::string_view yaml) {
   document.script = script.value_or("");
   if (document.active()) {
     document.remarks.push_back({fields.Value("script")->mark(),
-                                absl::StrCat("script: scripts (", Shortened(document.type, 40),
-                                             ") are not run here, so every provider passes; write the rule as conditions, tags "
-                                             "or a mesh rule")});
+                                absl::StrCat("script (", Shortened(document.type, 40), "): ", ToAbsl(kScriptsAreNotRun))});
   } else if (document.script.empty()) {
     document.remarks.push_back({parsed.root.mark(), "there is no script, so it has no effect"});
   }

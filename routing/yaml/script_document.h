@@ -12,6 +12,10 @@
 
 namespace fairlead {
 
+// What there is to say of a script rule, whether a document or a url.
+inline constexpr std::string_view kScriptsAreNotRun =
+    "scripts are not run here, so every provider passes; write the rule as conditions, tags or a mesh rule";
+
 // A script rule (`{application}.script-router`), understood but for its script: scripts are not run here, every provider
 // passes, and the first remark of an active one says so. A plain value.
 struct ScriptDocument {

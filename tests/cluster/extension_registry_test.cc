@@ -3,7 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <vector>
+
 #include "fairlead/cluster/default_extensions.h"
+#include "fairlead/cluster/runtime.h"
+#include "fairlead/registry/memory/memory_registry.h"
+#include "fairlead/tests/support/fake_protocol.h"
 
 namespace fairlead {
 namespace {
@@ -31,6 +37,30 @@ TEST(ExtensionRegistryTest, AnUnknownNameListsTheKnownOnes) {
     EXPECT_THAT(policy.status().message(), HasSubstr(known));
   }
   EXPECT_THAT(ExtensionRegistry().Registry("zookeeper").status().message(), HasSubstr("known: none"));
+}
+
+// What registry/memory/memory_registry.h tells to write.
+TEST(ExtensionRegistryTest, TheMemoryRegistryOfTheDefaultsCanBeFilled) {
+  EXPECT_EQ(*DefaultExtensions().Registry("memory"), DefaultMemoryRegistry());
+  const auto store = DefaultMemoryRegistry()->store("extension-registry-test");
+  ASSERT_TRUE(store->Put("dubbo://10.0.0.1:20880/com.acme.Orders?application=orders&interface=com.acme.Orders").ok());
+  ASSERT_TRUE(store->Put("dubbo://10.0.0.2:20880/com.acme.Orders?application=orders&interface=com.acme.Orders").ok());
+  store->SetConfig("dubbo", "orders.tag-router", "tags: [{name: gray, addresses: [10.0.0.1]}]");
+  auto runtime = *Runtime::Create({.extensions = DefaultExtensions()});
+  const auto orders = runtime->Refer("memory://extension-registry-test", "consumer://10.0.0.9/com.acme.Orders?application=shop",
+                                     std::make_shared<FakeProtocol>());
+  ASSERT_TRUE(orders.ok()) << orders.status();
+  const std::vector<Url> list = (*orders)->List({});
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list.front().Address(), "10.0.0.2:20880");
+}
+
+TEST(ExtensionRegistryTest, AMemoryRegistryOfOnesOwnGoesIntoAnEmptyOne) {
+  const auto memory = MakeMemoryRegistryFactory();
+  EXPECT_EQ(DefaultExtensions().ToBuilder().AddRegistry(memory).Build().status().code(), absl::StatusCode::kAlreadyExists);
+  const auto own = ExtensionRegistry::Builder().AddRegistry(memory).AddLoadBalance(*DefaultExtensions().Policy("random")).Build();
+  ASSERT_TRUE(own.ok()) << own.status();
+  EXPECT_EQ(*own->Registry("memory"), memory);
 }
 
 TEST(ExtensionRegistryTest, EveryDuplicateIsNamed) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -163,6 +164,67 @@ TEST_F(DryRunTest, NamesWhatCannotBeUsedAndWhatNobodyReads) {
   EXPECT_EQ(tried.calls.back().lost, (Places{1, 2}));
 }
 
+// Live its last good version stays; so it does here, and whoever asks must see that the new one is no rule.
+TEST_F(DryRunTest, KeepsTheLastGoodVersionOfWhatIsBroken) {
+  const std::string good = "force: true\nconditions: [\"=> region=hz\"]\n";
+  const std::string broken[] = {
+      "force: true\nconditions: [\"=> region=hz\"\n",            // YAML
+      "force: true\nconditions: [\"=> region==hz\"]\n",          // a condition
+      "force: true\nkey: 123\nconditions: [\"=> region=sh\"]\n",  // a field
+      "configVersion: v9.9\nconditions: [\"=> region=sh\"]\n",     // too new
+  };
+  for (const std::string& text : broken) {
+    SCOPED_TRACE(text);
+    input_.before.documents[kConditions] = good;
+    input_.after.documents[kConditions] = text;
+    const DryRunReport report = Run();
+    EXPECT_FALSE(report.changes()) << report.ToString();
+    ASSERT_EQ(report.broken.size(), 1u) << report.ToString();
+    EXPECT_NE(report.broken.front().find("its last good version stays in force"), std::string::npos) << report.broken.front();
+    EXPECT_NE(report.ToString().find("broken: "), std::string::npos) << report.ToString();
+    EXPECT_TRUE(report.unusable.empty()) << report.ToString();
+    // Without a good version before it says nothing; broken it is all the same.
+    input_.before.documents.clear();
+    const DryRunReport first = Run();
+    EXPECT_FALSE(first.changes());
+    EXPECT_EQ(first.broken.size(), 1u);
+    // That it was broken before does not mend it.
+    input_.before = input_.after;
+    EXPECT_EQ(Run().broken.size(), 1u);
+  }
+  // An emptied document, and a deleted one, take the rules back, as live.
+  input_.before.documents[kConditions] = good;
+  input_.after.documents[kConditions] = "conditions: []\n";
+  EXPECT_TRUE(Run().changes());
+  EXPECT_TRUE(Run().broken.empty());
+  input_.after.documents.clear();
+  EXPECT_TRUE(Run().changes());
+  EXPECT_TRUE(Run().broken.empty());
+}
+
+// Of each kind of document that there is, and of urls.
+TEST_F(DryRunTest, NamesWhateverIsBroken) {
+  input_.before.documents = {{"orders.tag-router", "tags: [{name: gray, addresses: [10.0.0.1]}]\n"},
+                             {"com.acme.Orders::.affinity-router", "affinityAware: {key: region, ratio: 1}\n"},
+                             {"com.acme.Orders::.configurators", "configVersion: v3.0\nconfigs: [{side: consumer, parameters: {weight: 5}}]\n"},
+                             {"orders.MESHAPPRULE", "kind: VirtualService\nspec: {dubbo: []}\n"},
+                             {"orders.script-router", "script: a\n"}};
+  input_.before.overrides = {"override://0.0.0.0/com.acme.Orders?category=configurators&timeout=100"};
+  input_.before.rules = {Rule("=> region=hz", "&name=a&force=true")};
+  input_.after = input_.before;
+  for (auto& [name, text] : input_.after.documents) text = "a: [";
+  input_.after.documents["elsewhere.tag-router"] = "tags: {";
+  input_.after.documents["elsewhere.of-nobody"] = "tags: {";
+  input_.after.overrides = {"override://0.0.0.0/com.acme.Orders?category=configurators&timeout=200&priority=x", "http://%zz:x"};
+  input_.after.rules = {Rule("=> region==hz", "&name=a&force=true"), "router://0.0.0.0/com.acme.Orders?category=routers&router=other"};
+  const DryRunReport report = Run();
+  EXPECT_FALSE(report.changes()) << report.ToString();
+  EXPECT_EQ(report.broken.size(), 5u + 1u + 2u + 1u) << report.ToString();
+  // A router that only the host knows is no mistake of the rule's.
+  ASSERT_FALSE(report.unusable.empty());
+  EXPECT_NE(report.ToString().find("router=other"), std::string::npos) << report.ToString();
+}
+
 TEST_F(DryRunTest, LeavesOutWhoIsDown) {
   input_.listing.providers[0].up = false;
   input_.after.documents[kConditions] = "force: true\nconditions: [\"=> region=hz\"]\n";
@@ -195,6 +257,77 @@ TEST_F(DryRunTest, ManyDrawsEnd) {
   for (int i = 0; i < 60; ++i) yaml += "- {to: [{match: region=hz, weight: 1}, {match: region!=hz, weight: 1}, {match: '', weight: 2}]}\n";
   input_.after.documents[kConditions] = yaml;
   EXPECT_TRUE(Run().changes());
+}
+
+// Methods and tags are asked once each; a rule that looks at both is asked for each pair, and the answer is the same.
+TEST_F(DryRunTest, TellsApartWhatTheRulesTellApart) {
+  Provider("10.0.0.4", "&region=hz&dubbo.tag=gray");
+  Provider("10.0.0.5", "&region=sh&dubbo.tag=blue");
+  input_.before.documents = {{kConditions, "conditions: ['method=pay => region=hz', 'attachments[user]=a => region=sh']\n"}};
+  input_.after.documents = {{kConditions,
+                             "conditions:\n"
+                             "- \"method=find & attachments[user]!=a => region=sh\"\n"
+                             "- \"method=pay & arguments[0]=1 => region=hz\"\n"
+                             "- \"method=list*,get => host=10.0.0.2,10.0.0.4\"\n"
+                             "- \"attachments[user]=* => region=hz\"\n"},
+                            {"orders.tag-router", "force: true\ntags: [{name: gray, addresses: [10.0.0.2]}, {name: red, addresses: [10.0.0.3]}]\n"}};
+  const DryRunReport found = Run();
+  const char* const methods[] = {"find", "pay", "list", "get", "(any other)"};
+  const char* const tags[] = {"", "gray", "blue", "red"};
+  std::size_t pairs = 0;
+  for (const DryRunReport::Calls& calls : found.calls) pairs += calls.methods.size();
+  EXPECT_EQ(pairs, std::size(methods) * std::size(tags));
+  for (const char* method : methods) {
+    for (const char* tag : tags) {
+      DryRunCall call{"a call", *method == '(' ? "somethingElse" : method, {}, {}};
+      if (*tag != '\0') call.attachments.emplace_back("dubbo.tag", tag);
+      input_.calls.push_back(call);
+    }
+  }
+  const DryRunReport tried = Run();
+  std::size_t at = tried.calls.size() - input_.calls.size();
+  for (const char* method : methods) {
+    for (const char* tag : tags) {
+      SCOPED_TRACE(std::string(method) + " " + tag);
+      const DryRunReport::Calls *calls = Of(found, method, tag), &call = tried.calls[at++];
+      ASSERT_NE(calls, nullptr);
+      EXPECT_EQ(calls->before.sets, call.before.sets);
+      EXPECT_EQ(calls->after.sets, call.after.sets);
+      EXPECT_EQ(calls->after.emptied_by, call.after.emptied_by);
+      EXPECT_EQ(calls->lost, call.lost);
+    }
+  }
+}
+
+// A call that forces a tag is refused where there are none, live and here.
+TEST_F(DryRunTest, KnowsCallsThatForceATag) {
+  input_.calls = {{"forced", "find", {}, {{"dubbo.tag", "gray"}, {"dubbo.force.tag", "true"}}}};
+  EXPECT_EQ(Run().calls.back().after.fails, 1);
+}
+
+// Method times tag would be four million kinds of call.
+TEST_F(DryRunTest, LeavesOutPairsWhenThereAreTooMany) {
+  std::string conditions = "force: true\nconditions:\n", tags = "tags:\n";
+  for (int i = 0; i < 1900; ++i) {
+    conditions += "- \"method=m" + std::to_string(i) + " => host=10.0.0." + std::to_string(i % 4) + "\"\n";
+    tags += "- {name: t" + std::to_string(i) + ", addresses: [10.0.0." + std::to_string(i % 5) + "]}\n";
+  }
+  input_.after.documents = {{kConditions, conditions}, {"orders.tag-router", tags}};
+  const DryRunReport report = Run();
+  std::size_t tried = 0;
+  for (const DryRunReport::Calls& calls : report.calls) tried += calls.methods.size();
+  EXPECT_GT(tried, 100'000u);
+  EXPECT_LT(tried, 1'000'000u);
+  for (const char* each : {"0", "900", "1899"}) {
+    ASSERT_NE(Of(report, std::string("m") + each), nullptr) << each;
+    ASSERT_NE(Of(report, "(any other)", std::string("t") + each), nullptr) << each;
+  }
+  EXPECT_EQ(Of(report, "m1")->after.fails, 1) << "all are tagged";
+  EXPECT_EQ(Of(report, "m1", "t1")->after.candidates, 1u);
+  EXPECT_EQ(Of(report, "m2", "t1")->after.fails, 1);
+  ASSERT_EQ(report.not_tried.size(), 1u) << report.not_tried.back();
+  EXPECT_NE(report.not_tried.front().find("pairs of a tag and a method"), std::string::npos) << report.not_tried.front();
+  EXPECT_LT(report.ToString().size(), 100'000u);
 }
 
 // Agrees with what a live directory makes of the same rules, and leaves that one as it was.

@@ -15,9 +15,12 @@ expect() {  # CODE FILE ARGUMENT...: the exit code, and what the output is
 
 run=(dry-run --consumer "consumer://10.0.0.9/com.acme.Orders?application=shop" --providers providers.txt)
 expect 0 expected_lint.txt lint shop.condition-router
+expect 1 expected_lint.txt lint --strict shop.condition-router
 expect 1 expected_lint_broken.txt lint broken.txt
 expect 3 expected_dry_run.txt "${run[@]}" --before before.txt --after after.txt
 expect 0 expected_nothing.txt "${run[@]}" --before before.txt --after before.txt
+expect 1 expected_broken.txt "${run[@]}" --before before.txt --after after_broken.txt
+expect 1 expected_broken.txt "${run[@]}" --before before.txt --after after_broken.txt --force
 got=0
 "$program" "${run[@]}" --before before.txt --after after.txt --force >/dev/null || got=$?
 [ "$got" = 0 ] || { echo "exit code $got with --force"; bad=1; }

@@ -148,6 +148,32 @@ TEST_F(TagRouterTest, MatchTagsByParametersAndSharedAddresses) {
   EXPECT_THAT(Call(*fixed, nullptr), ElementsAre(1, 2));
 }
 
+// As addresses these fit nobody, not even whoever has them, or all with that port.
+TEST_F(TagRouterTest, MatchTagsNobodyWhoseAddressFitsNobody) {
+  const char* const hosts[] = {"10.0.0.1:1", "localhost:1", "127.0.0.1:1", "orders.acme.com:1", "[fe80::1]:1", "10.2:1", "010.0.0.3:1"};
+  for (Slot slot = 0; slot < 7; ++slot) PutTagged(slot, hosts[slot], "", "&region=hz");
+  PutTagged(7, "10.0.0.3:1", "", "&region=sh");
+  const auto strict = Compile(With({Matched("gray", "region", "hz")}));
+  EXPECT_THAT(Call(*strict, "gray"), ElementsAre(0, 4, 6, 7)) << "010.0.0.3 is 10.0.0.3";
+  EXPECT_THAT(Call(*strict, nullptr), ElementsAre(1, 2, 3, 5));
+  const auto fixed = Compile(With({Matched("gray", "region", "hz")}, false, Compat::kFixed));
+  EXPECT_THAT(Call(*fixed, "gray"), ElementsAre(0, 1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(Call(*fixed, nullptr), ElementsAre(7));
+  // The rule names the tag although nobody can have it.
+  Provide({});
+  PutTagged(0, "localhost:1", "", "&region=hz");
+  PutTagged(1, "10.0.0.1:1", "gray", "&region=sh");
+  const auto nobody = Compile(With({Matched("gray", "region", "hz")}));
+  EXPECT_THAT(Call(*nobody, "gray"), ElementsAre(0)) << "those without a tag";
+  EXPECT_THAT(Call(*Compile(With({Matched("gray", "region", "hz")}, true)), "gray"), IsEmpty());
+  // As an address `0.0.0.0:1` is every host with that port.
+  Provide({});
+  PutTagged(0, "0.0.0.0:1", "", "&region=hz");
+  PutTagged(1, "10.0.0.1:1", "", "&region=sh");
+  PutTagged(2, "10.0.0.1:2", "", "&region=sh");
+  EXPECT_THAT(Call(*Compile(With({Matched("gray", "region", "hz")})), "gray"), ElementsAre(1));
+}
+
 TEST_F(TagRouterTest, OfOneNameTheLastThatHasProvidersCounts) {
   PutTagged(0, "10.0.0.1:1", "", "&region=hz");
   PutTagged(1, "10.0.0.2:1", "", "&region=sh");

@@ -30,7 +30,10 @@ class TagTwinTest : public RoutingFixture {
     static constexpr std::array<const char*, 3> kRegions = {"hz", "sh", "bj"};
     return Any(kRegions);
   }
-  std::string Host() { return "10.0.0." + std::to_string(1 + random_.Below(5)); }
+  std::string Host() {
+    static constexpr std::array<const char*, 4> kOdd = {"127.0.0.1", "localhost", "0.0.0.0", "orders.acme"};
+    return Chance(15) ? Any(kOdd) : "10.0.0." + std::to_string(1 + random_.Below(5));
+  }
   std::string Port() { return std::to_string(1 + random_.Below(2)); }
 
   SlowTags RandomRule() {
