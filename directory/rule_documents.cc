@@ -56,7 +56,8 @@ bool RuleDocuments::Set(const RuleKey& key, const absl::StatusOr<std::optional<s
   const bool same_status = !fresh && document.unread == text.status();
   document.unread = text.status();
   if (!text.ok()) return !same_status;
-  if (!text->has_value()) return Lose(key, document) || !same_status;
+  // A text without a byte says that there is no document, as in Dubbo.
+  if (!text->has_value() || (*text)->empty()) return Lose(key, document) || !same_status;
   document.lost.reset();
   document.news = true;
   const bool was_held = std::exchange(document.held, false);
@@ -160,12 +161,14 @@ absl::Status RuleDocuments::Read(const RuleKey& key, Document& document, const O
         return absl::InvalidArgumentError(absl::StrCat("configVersion \"", Shortened(*parsed.head.version, 80),
                                                        "\" is not understood: expected v3.1 at most"));
       }
+      FAIRLEAD_RETURN_IF_ERROR(parsed.unusable);
       for (auto& router : MakeRouters(parsed, OrderOfConditions(key.scope), key.name())) add(std::move(router));
       document.remarks = std::move(parsed.remarks);
       return absl::OkStatus();
     }
     case RuleKind::kTags: {
       FAIRLEAD_ASSIGN_OR_RETURN(TagDocument parsed, ParseTagDocument(*document.text, config_.compat));
+      FAIRLEAD_RETURN_IF_ERROR(parsed.unusable);
       if (!parsed.empty()) document.tags = std::move(parsed.rule);
       document.remarks = std::move(parsed.remarks);
       return absl::OkStatus();

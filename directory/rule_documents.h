@@ -37,7 +37,7 @@ class RuleDocuments {
   RuleDocuments(const RuleDocuments&) = delete;
   RuleDocuments& operator=(const RuleDocuments&) = delete;
 
-  // A text; nullopt = there is none, and what it said is gone. Not OK: it cannot be had now, what it said before stays.
+  // A text; nullopt, or one without a byte = there is none, and what it said is gone. Not OK: it cannot be had now, what it said before stays.
   // False when this is no news.
   bool Set(const RuleKey& key, const absl::StatusOr<std::optional<std::string>>& text);
   // The last providers are protected from here on: documents that are there no more, and went with them (IsOneLoss), are

@@ -1,5 +1,6 @@
 #include "fairlead/routing/string_match.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <re2/re2.h>
@@ -21,7 +22,7 @@ absl::Status RegexError(const char* code, const std::string& text) {
 
 }  // namespace
 
-absl::StatusOr<StringMatch> StringMatch::Compile(Kinds kinds) {
+absl::StatusOr<StringMatch> StringMatch::Compile(Kinds kinds, Budget* budget) {
   StringMatch match;
   if (kinds.regex) {
     const std::string& text = *kinds.regex;
@@ -40,6 +41,15 @@ absl::StatusOr<StringMatch> StringMatch::Compile(Kinds kinds) {
           "the regex \"", Shortened(text, 80), "\" ",
           large ? absl::StrCat("needs more than ", kRegexMemory, " bytes when compiled: use smaller repetitions")
                 : absl::StrCat("cannot be read (", Shortened(regex->error(), 200), "); its syntax is that of RE2")));
+    }
+    if (budget != nullptr) {
+      const std::size_t needs = static_cast<std::size_t>(std::max(regex->ProgramSize(), 0)) + Budget::kOfEach;
+      if (needs > budget->left) {
+        return RegexError("regex-over-budget", absl::StrCat("the regex \"", Shortened(text, 80), "\" and those before it need more than ",
+                                                            Budget::kInstructions, " instructions when compiled: use fewer or "
+                                                            "simpler ones"));
+      }
+      budget->left -= needs;
     }
     match.regex_ = std::move(regex);
   }

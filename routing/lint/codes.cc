@@ -200,7 +200,7 @@ constexpr auto kCodes = std::to_array<LintCode>({
     {"wildcard-literal", kWarning,
      "use prefix or regex"},
     {"yaml-limit", kError,
-     "make the document smaller: fewer values, less deep, fewer aliases"},
+     "make the document smaller: fewer values, less deep, fewer aliases, shorter lists that stand for products"},
     {"yaml-syntax", kError,
      "write YAML 1.1; the place is where reading ended"},
 });

@@ -105,9 +105,9 @@ absl::StatusOr<ConditionDocument> ParseConditionDocument(std::string_view yaml, 
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(parsed.root, "the document"));
   ConditionDocument document;
   document.remarks = parsed.remarks;
-  FAIRLEAD_ASSIGN_OR_RETURN(document.head, ReadRuleHead(fields));
+  FAIRLEAD_ASSIGN_OR_RETURN(document.head.version, fields.Text("configVersion"));
   document.form = ConditionDocument::FormOf(document.head.version);
-  const YamlValue* conditions = fields.Value("conditions");
+  // Dubbo looks at nothing else then.
   if (document.form == ConditionDocument::Form::kTooNew) {
     document.remarks.push_back({parsed.root.mark(), absl::StrCat("configVersion ", Shortened(*document.head.version, 40),
                                                                  " is newer than v3.1; its rules are not understood "
@@ -115,13 +115,19 @@ absl::StatusOr<ConditionDocument> ParseConditionDocument(std::string_view yaml, 
                                 "too-new"});
     return document;
   }
+  FAIRLEAD_ASSIGN_OR_RETURN(document.head, ReadRuleHead(fields));
+  const YamlValue* conditions = fields.Value("conditions");
   document.has_conditions = conditions != nullptr && conditions->kind() == YamlValue::Kind::kList;
   if (document.has_conditions) {
     FAIRLEAD_RETURN_IF_ERROR(document.form == ConditionDocument::Form::kTexts
                                  ? ReadTexts(*conditions, compat, &document)
                                  : ReadDestinations(*conditions, compat, &document));
   }
-  if (document.rules.empty() && document.destinations.empty()) {
+  if (conditions != nullptr && !document.has_conditions) {
+    document.unusable = fields.Error(*conditions, absl::StrCat("conditions: expected a list, found ", conditions->Description()));
+    document.remarks.push_back({conditions->mark(), absl::StrCat("conditions: expected a list, found ", conditions->Description()),
+                                "unreadable"});
+  } else if (document.rules.empty() && document.destinations.empty()) {
     document.remarks.push_back({parsed.root.mark(), "there are no conditions, so it has no effect", "no-conditions"});
   }
   fields.RemarkUnknown(&document.remarks);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "fairlead/routing/condition/condition_rule.h"
@@ -32,6 +33,9 @@ struct ConditionDocument {
   std::vector<std::string> texts;               // kTexts: as given
   std::vector<ConditionRule> rules;             // of `texts`; of a disabled document their texts are not looked at
   std::vector<DestinationsRule> destinations;   // kDestinations
+  // kInvalidArgument, with the place: `conditions` is no list. Dubbo has it for a document without conditions; who has a last
+  // good version keeps that.
+  absl::Status unusable;
   std::vector<YamlRemark> remarks;              // what does not do what its author may think
 
   // Without rules, or with `valid: false`, it is as if it were not there.

@@ -11,6 +11,7 @@
 
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/routing/rule_place.h"
 #include "fairlead/routing/yaml/configurator_match.h"
 #include "fairlead/routing/yaml/yaml_fields.h"
 #include "fairlead/url/url_parts.h"
@@ -53,11 +54,19 @@ class Reader {
 
   Compat compat_;
   ConfiguratorDocument* document_;
+  StringMatch::Budget regexes_;
+  std::size_t url_bytes_ = 0;  // of the urls so far
 };
 
 bool IsNeverSet(std::string_view name) {
   const auto has = [name](const auto& list) { return std::find(list.begin(), list.end(), name) != list.end(); };
   return has(kConfiguratorControls) || has(kNotFromDocuments);
+}
+
+absl::Status LimitError(const YamlValue& at, std::string_view what, const std::string& text) {
+  RulePlace kind;
+  kind.code = "yaml-limit";
+  return YamlError(at, what, WithPlace(absl::InvalidArgumentError(text), kind));
 }
 
 absl::StatusOr<UrlParts> UrlAt(const YamlValue& at, std::string_view what, const std::string& text) {
@@ -114,7 +123,7 @@ absl::Status Reader::ReadItem(const YamlValue& value, const std::string& what) {
   if (const YamlValue* match = fields.Value("match")) {
     if (reads_match()) {
       FAIRLEAD_ASSIGN_OR_RETURN(ConfiguratorMatch read,
-                                ReadConfiguratorMatch(*match, what + ".match", compat_, &document_->remarks));
+                                ReadConfiguratorMatch(*match, what + ".match", compat_, &regexes_, &document_->remarks));
       item.match = std::make_shared<const ConfiguratorMatch>(std::move(read));
     } else {
       Remark(*match, "match-ignored", what + ": `match` counts only with `configVersion: v3.0`; here the item is for all it names");
@@ -213,6 +222,12 @@ absl::Status Reader::Add(const YamlValue& at, const std::string& what, const Ite
   const std::string version = document_->version.value_or("null");
 
   const auto add = [&](const std::string& text) -> absl::Status {
+    url_bytes_ += text.size();
+    if (document_->rules.size() >= ConfiguratorDocument::kMostRules || url_bytes_ > ConfiguratorDocument::kMostUrlBytes) {
+      return LimitError(at, what, absl::StrCat("more than ", ConfiguratorDocument::kMostRules, " urls, or ",
+                                               ConfiguratorDocument::kMostUrlBytes, " bytes of them: there is one of each address with "
+                                               "each application or service; write fewer addresses, or 0.0.0.0 and a `match`"));
+    }
     FAIRLEAD_ASSIGN_OR_RETURN(UrlParts url, UrlAt(at, what, text));
     document_->rules.push_back({std::move(url), item.match});
     document_->marks.push_back(at.mark());

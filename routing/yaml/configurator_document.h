@@ -17,6 +17,11 @@ namespace fairlead {
 // A document of configurators (`*.configurators`), understood: YAML, or as in Dubbo 2.6 a JSON array of override urls.
 // A plain value.
 struct ConfiguratorDocument {
+  // What an item stands for is a product of its lists, and each of its urls has all its parameters and, on the provider side,
+  // all its addresses.
+  static constexpr std::size_t kMostRules = 20'000;
+  static constexpr std::size_t kMostUrlBytes = 16 << 20;  // of their texts
+
   bool is_url_list = false;
   // Of YAML. A `configVersion` that is absent is one that conditions of neither form know.
   std::optional<std::string> version, scope, key;
@@ -33,7 +38,7 @@ struct ConfiguratorDocument {
 };
 
 // kInvalidArgument names the place and what was expected. One item that cannot be read rejects the document, as in
-// Dubbo: half of a set of rules is another set.
+// Dubbo: half of a set of rules is another set. So does one item too many: kMostRules, kMostUrlBytes.
 absl::StatusOr<ConfiguratorDocument> ParseConfiguratorDocument(std::string_view text, Compat compat);
 
 }  // namespace fairlead

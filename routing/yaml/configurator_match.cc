@@ -34,28 +34,28 @@ absl::StatusOr<AddressMatch> ReadAddress(const YamlValue& value, const std::stri
 }
 
 absl::StatusOr<std::vector<StringMatch>> ReadOneOf(const YamlValue& value, const std::string& what,
-                                                   std::vector<YamlRemark>* remarks) {
+                                                   StringMatch::Budget* budget, std::vector<YamlRemark>* remarks) {
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(value, what));
   FAIRLEAD_ASSIGN_OR_RETURN(const YamlValue* list, fields.List("oneof"));
   fields.RemarkUnknown(remarks);
   std::vector<StringMatch> matches;
   for (std::size_t i = 0; list != nullptr && i < list->items().size(); ++i) {
     FAIRLEAD_ASSIGN_OR_RETURN(StringMatch match,
-                              ReadStringMatch(list->items()[i], absl::StrCat(what, ".oneof[", i, "]"), remarks));
+                              ReadStringMatch(list->items()[i], absl::StrCat(what, ".oneof[", i, "]"), budget, remarks));
     matches.push_back(std::move(match));
   }
   if (matches.empty()) remarks->push_back({value.mark(), what + " has nothing in `oneof`, so nothing matches it", "no-kind"});
   return matches;
 }
 
-absl::StatusOr<ParameterMatch> ReadParam(const YamlValue& value, const std::string& what,
+absl::StatusOr<ParameterMatch> ReadParam(const YamlValue& value, const std::string& what, StringMatch::Budget* budget,
                                          std::vector<YamlRemark>* remarks) {
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(value, what));
   FAIRLEAD_ASSIGN_OR_RETURN(std::optional<std::string> key, fields.Scalar("key"));
   if (!key.has_value()) return fields.Error(value, "expected a `key`, the name of a parameter");
   const YamlValue* match = fields.Value("value");
   if (match == nullptr) return fields.Error(value, "expected a `value` that says what the parameter is like");
-  FAIRLEAD_ASSIGN_OR_RETURN(StringMatch read, ReadStringMatch(*match, what + ".value", remarks));
+  FAIRLEAD_ASSIGN_OR_RETURN(StringMatch read, ReadStringMatch(*match, what + ".value", budget, remarks));
   fields.RemarkUnknown(remarks);
   return ParameterMatch{*std::move(key), std::move(read)};
 }
@@ -63,7 +63,7 @@ absl::StatusOr<ParameterMatch> ReadParam(const YamlValue& value, const std::stri
 }  // namespace
 
 absl::StatusOr<ConfiguratorMatch> ReadConfiguratorMatch(const YamlValue& value, const std::string& what, Compat compat,
-                                                        std::vector<YamlRemark>* remarks) {
+                                                        StringMatch::Budget* budget, std::vector<YamlRemark>* remarks) {
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(value, what));
   ConfiguratorMatch match;
   if (const YamlValue* field = fields.Value("address")) {
@@ -73,15 +73,15 @@ absl::StatusOr<ConfiguratorMatch> ReadConfiguratorMatch(const YamlValue& value, 
     FAIRLEAD_ASSIGN_OR_RETURN(match.provider_address, ReadAddress(*field, what + ".providerAddress", compat, true, remarks));
   }
   if (const YamlValue* field = fields.Value("service")) {
-    FAIRLEAD_ASSIGN_OR_RETURN(match.services, ReadOneOf(*field, what + ".service", remarks));
+    FAIRLEAD_ASSIGN_OR_RETURN(match.services, ReadOneOf(*field, what + ".service", budget, remarks));
   }
   if (const YamlValue* field = fields.Value("app")) {
-    FAIRLEAD_ASSIGN_OR_RETURN(match.apps, ReadOneOf(*field, what + ".app", remarks));
+    FAIRLEAD_ASSIGN_OR_RETURN(match.apps, ReadOneOf(*field, what + ".app", budget, remarks));
   }
   FAIRLEAD_ASSIGN_OR_RETURN(const YamlValue* params, fields.List("param"));
   for (std::size_t i = 0; params != nullptr && i < params->items().size(); ++i) {
     FAIRLEAD_ASSIGN_OR_RETURN(ParameterMatch param,
-                              ReadParam(params->items()[i], absl::StrCat(what, ".param[", i, "]"), remarks));
+                              ReadParam(params->items()[i], absl::StrCat(what, ".param[", i, "]"), budget, remarks));
     match.params.push_back(std::move(param));
   }
   fields.RemarkUnknown(remarks);

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 
 #include "fairlead/routing/configurator_rule.h"
+#include "fairlead/routing/string_match.h"
 #include "fairlead/routing/yaml/yaml_parser.h"
 #include "fairlead/routing/yaml/yaml_value.h"
 #include "fairlead/rpc/compat.h"
@@ -24,9 +25,10 @@ namespace fairlead {
 //
 // kInvalidArgument, with the place, for what is of another type or cannot be understood: Dubbo reads it as if it were not
 // there, and so changes providers that its author meant to leave alone. Remarked: unknown fields, what can never match.
-// `what` names it in errors.
+// Its regexes count to `budget`, the
+// document's. `what` names it in errors.
 absl::StatusOr<ConfiguratorMatch> ReadConfiguratorMatch(const YamlValue& value, const std::string& what, Compat compat,
-                                                        std::vector<YamlRemark>* remarks);
+                                                        StringMatch::Budget* budget, std::vector<YamlRemark>* remarks);
 
 }  // namespace fairlead
 

@@ -1,13 +1,14 @@
 #include "fairlead/routing/yaml/mesh_document.h"
 
-#include <algorithm>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 #include "fairlead/base/status_macros.h"
 #include "fairlead/base/strings.h"
+#include "fairlead/routing/string_match.h"
 #include "fairlead/routing/yaml/mesh_match.h"
 #include "fairlead/routing/yaml/never_drawn.h"
 #include "fairlead/routing/yaml/string_match.h"
@@ -62,9 +63,10 @@ class MeshReader {
 
   // Destinations of subsets that no DestinationRule has.
   void RemarkUnknownSubsets() {
-    const auto& subsets = document_->rule.subsets;
+    std::unordered_set<std::string_view> subsets;
+    for (const MeshRule::Subset& one : document_->rule.subsets) subsets.insert(one.name);
     for (const auto& named : named_) {
-      if (std::any_of(subsets.begin(), subsets.end(), [&](const auto& one) { return one.name == named.first; })) continue;
+      if (subsets.contains(named.first)) continue;
       remarks_->push_back({named.second, absl::StrCat("the subset ", Shortened(named.first, 80),
                                                       " is in no DestinationRule, so it has nobody")});
     }
@@ -90,7 +92,7 @@ class MeshReader {
     route.name = fields.AnyText("name").value_or("");
     FAIRLEAD_RETURN_IF_ERROR(
         ForEachIn(fields, what, "services", [&](const YamlValue& item, const std::string& which) -> absl::Status {
-          FAIRLEAD_ASSIGN_OR_RETURN(StringMatch match, ReadStringMatch(item, which, remarks_));
+          FAIRLEAD_ASSIGN_OR_RETURN(StringMatch match, ReadStringMatch(item, which, &regexes_, remarks_));
           route.services.push_back(std::move(match));
           return absl::OkStatus();
         }));
@@ -114,7 +116,7 @@ class MeshReader {
     detail.name = fields.AnyText("name").value_or("");
     FAIRLEAD_RETURN_IF_ERROR(
         ForEachIn(fields, what, "match", [&](const YamlValue& item, const std::string& which) -> absl::Status {
-          FAIRLEAD_ASSIGN_OR_RETURN(MeshMatch match, ReadMeshMatch(item, which, remarks_));
+          FAIRLEAD_ASSIGN_OR_RETURN(MeshMatch match, ReadMeshMatch(item, which, &regexes_, remarks_));
           detail.match.push_back(std::move(match));
           return absl::OkStatus();
         }));
@@ -205,6 +207,7 @@ class MeshReader {
 
   MeshDocument* const document_;
   std::vector<YamlRemark>* const remarks_;
+  StringMatch::Budget regexes_;
   std::vector<std::pair<std::string, YamlMark>> named_;  // subsets that destinations name
 };
 

@@ -59,7 +59,7 @@ auto ReadOneOf(const YamlValue& value, const std::string& what, std::vector<Yaml
 }
 
 absl::StatusOr<MeshMatch::Argument> ReadArgument(const YamlValue& value, const std::string& what,
-                                                 std::vector<YamlRemark>* remarks) {
+                                                 StringMatch::Budget* budget, std::vector<YamlRemark>* remarks) {
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(value, what));
   MeshMatch::Argument argument;
   FAIRLEAD_ASSIGN_OR_RETURN(argument.index, fields.Int("index", 0));
@@ -67,7 +67,10 @@ absl::StatusOr<MeshMatch::Argument> ReadArgument(const YamlValue& value, const s
   fields.Value("type");  // which of the values is there says as much
   int kinds = 0;
   if (const YamlValue* texts = fields.Value("str_value")) {
-    FAIRLEAD_ASSIGN_OR_RETURN(argument.texts, ReadOneOf(*texts, what + ".str_value", remarks, ReadStringMatch));
+    FAIRLEAD_ASSIGN_OR_RETURN(argument.texts, ReadOneOf(*texts, what + ".str_value", remarks,
+                                                        [budget](const YamlValue& one, const std::string& which, auto* to) {
+                                                          return ReadStringMatch(one, which, budget, to);
+                                                        }));
     ++kinds;
   }
   if (const YamlValue* numbers = fields.Value("num_value")) {
@@ -88,11 +91,11 @@ absl::StatusOr<MeshMatch::Argument> ReadArgument(const YamlValue& value, const s
   return argument;
 }
 
-absl::Status ReadMethod(const YamlValue& value, const std::string& what, MeshMatch* match,
+absl::Status ReadMethod(const YamlValue& value, const std::string& what, StringMatch::Budget* budget, MeshMatch* match,
                         std::vector<YamlRemark>* remarks) {
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(value, what));
   if (const YamlValue* name = fields.Value("name_match")) {
-    FAIRLEAD_ASSIGN_OR_RETURN(match->method, ReadStringMatch(*name, what + ".name_match", remarks));
+    FAIRLEAD_ASSIGN_OR_RETURN(match->method, ReadStringMatch(*name, what + ".name_match", budget, remarks));
   }
   if (fields.Value("argc") != nullptr) {
     FAIRLEAD_ASSIGN_OR_RETURN(match->argument_count, fields.Int("argc", 0));
@@ -106,7 +109,7 @@ absl::Status ReadMethod(const YamlValue& value, const std::string& what, MeshMat
   FAIRLEAD_ASSIGN_OR_RETURN(const YamlValue* arguments, fields.List("args"));
   for (std::size_t i = 0; arguments != nullptr && i < arguments->items().size(); ++i) {
     FAIRLEAD_ASSIGN_OR_RETURN(MeshMatch::Argument one,
-                              ReadArgument(arguments->items()[i], absl::StrCat(what, ".args[", i, "]"), remarks));
+                              ReadArgument(arguments->items()[i], absl::StrCat(what, ".args[", i, "]"), budget, remarks));
     match->arguments.push_back(std::move(one));
   }
   if (const YamlValue* headers = fields.Value("headers")) remarks->push_back({headers->mark(), what + ": headers change nothing"});
@@ -114,8 +117,8 @@ absl::Status ReadMethod(const YamlValue& value, const std::string& what, MeshMat
   return absl::OkStatus();
 }
 
-absl::Status ReadAttachments(const YamlValue& value, const std::string& what, MeshMatch* match,
-                             std::vector<YamlRemark>* remarks) {
+absl::Status ReadAttachments(const YamlValue& value, const std::string& what, StringMatch::Budget* budget,
+                             MeshMatch* match, std::vector<YamlRemark>* remarks) {
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(value, what));
   if (const YamlValue* context = fields.Value("dubboContext")) {
     if (context->kind() != YamlValue::Kind::kMap) {
@@ -124,7 +127,7 @@ absl::Status ReadAttachments(const YamlValue& value, const std::string& what, Me
     for (const auto& [key, one] : context->entries()) {
       const std::string name = key.JavaText();
       FAIRLEAD_ASSIGN_OR_RETURN(StringMatch read,
-                                ReadStringMatch(one, absl::StrCat(what, ".dubboContext.", Shortened(name, 80)), remarks));
+                                ReadStringMatch(one, absl::StrCat(what, ".dubboContext.", Shortened(name, 80)), budget, remarks));
       match->attachments.push_back({name, std::move(read)});
     }
   }
@@ -157,16 +160,17 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadLabels(Yaml
   return labels;
 }
 
-absl::StatusOr<MeshMatch> ReadMeshMatch(const YamlValue& value, const std::string& what, std::vector<YamlRemark>* remarks) {
+absl::StatusOr<MeshMatch> ReadMeshMatch(const YamlValue& value, const std::string& what, StringMatch::Budget* budget,
+                                        std::vector<YamlRemark>* remarks) {
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(value, what));
   MeshMatch match;
   fields.Value("name");  // for people
   if (const YamlValue* method = fields.Value("method")) {
-    FAIRLEAD_RETURN_IF_ERROR(ReadMethod(*method, what + ".method", &match, remarks));
+    FAIRLEAD_RETURN_IF_ERROR(ReadMethod(*method, what + ".method", budget, &match, remarks));
   }
   FAIRLEAD_ASSIGN_OR_RETURN(match.source_labels, ReadLabels(fields, "sourceLabels"));
   if (const YamlValue* attachments = fields.Value("attachments")) {
-    FAIRLEAD_RETURN_IF_ERROR(ReadAttachments(*attachments, what + ".attachments", &match, remarks));
+    FAIRLEAD_RETURN_IF_ERROR(ReadAttachments(*attachments, what + ".attachments", budget, &match, remarks));
   }
   if (const YamlValue* headers = fields.Value("headers")) remarks->push_back({headers->mark(), what + ": headers change nothing"});
   fields.RemarkUnknown(remarks);

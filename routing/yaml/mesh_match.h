@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 
 #include "fairlead/routing/mesh/mesh_rule.h"
+#include "fairlead/routing/string_match.h"
 #include "fairlead/routing/yaml/yaml_fields.h"
 #include "fairlead/routing/yaml/yaml_parser.h"
 #include "fairlead/routing/yaml/yaml_value.h"
@@ -21,8 +22,10 @@ namespace fairlead {
 //   attachments: {dubboContext: {user: {exact: vip}}}
 //
 // kInvalidArgument, with the place, for what is of another type. Remarked: unknown fields, and what no call here can fit
-// (`argp`, `tracingContext`). `what` names it in errors.
-absl::StatusOr<MeshMatch> ReadMeshMatch(const YamlValue& value, const std::string& what, std::vector<YamlRemark>* remarks);
+// (`argp`, `tracingContext`). Its regexes count to `budget`, the document's.
+// `what` names it in errors.
+absl::StatusOr<MeshMatch> ReadMeshMatch(const YamlValue& value, const std::string& what, StringMatch::Budget* budget,
+                                        std::vector<YamlRemark>* remarks);
 
 // The entries of a map of texts such as `labels: {version: "1"}`; none when it is absent. Numbers and booleans count as
 // their texts.

@@ -10,7 +10,7 @@
 
 namespace fairlead {
 
-absl::StatusOr<StringMatch> ReadStringMatch(const YamlValue& value, const std::string& what,
+absl::StatusOr<StringMatch> ReadStringMatch(const YamlValue& value, const std::string& what, StringMatch::Budget* budget,
                                             std::vector<YamlRemark>* remarks) {
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(value, what));
   StringMatch::Kinds kinds;
@@ -34,7 +34,7 @@ absl::StatusOr<StringMatch> ReadStringMatch(const YamlValue& value, const std::s
                         "wildcard-literal"});
   }
   const YamlValue* regex = fields.Value("regex");
-  absl::StatusOr<StringMatch> match = StringMatch::Compile(std::move(kinds));
+  absl::StatusOr<StringMatch> match = StringMatch::Compile(std::move(kinds), budget);
   if (!match.ok()) return fields.Error(regex != nullptr ? *regex : value, match.status());
   fields.RemarkUnknown(remarks);
   return match;

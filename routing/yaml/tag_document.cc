@@ -35,8 +35,8 @@ void ReadAddresses(const YamlValue& list, const std::string& what, Compat compat
   }
 }
 
-absl::Status ReadMatch(const YamlValue& list, const std::string& what, std::vector<ParameterMatch>* match,
-                       std::vector<YamlRemark>* remarks) {
+absl::Status ReadMatch(const YamlValue& list, const std::string& what, StringMatch::Budget* budget,
+                       std::vector<ParameterMatch>* match, std::vector<YamlRemark>* remarks) {
   for (std::size_t i = 0; i < list.items().size(); ++i) {
     const YamlValue& item = list.items()[i];
     const std::string which = absl::StrCat(what, ".match[", i, "]");
@@ -46,7 +46,7 @@ absl::Status ReadMatch(const YamlValue& list, const std::string& what, std::vect
     one.key = key.value_or("");
     if (one.key.empty()) remarks->push_back({item.mark(), which + " has no key", "no-key"});
     if (const YamlValue* value = fields.Value("value")) {
-      FAIRLEAD_ASSIGN_OR_RETURN(one.value, ReadStringMatch(*value, which + ".value", remarks));
+      FAIRLEAD_ASSIGN_OR_RETURN(one.value, ReadStringMatch(*value, which + ".value", budget, remarks));
     } else {
       remarks->push_back({item.mark(), which + " has no value, so no provider fits it", "no-kind"});
     }
@@ -56,10 +56,13 @@ absl::Status ReadMatch(const YamlValue& list, const std::string& what, std::vect
   return absl::OkStatus();
 }
 
-absl::Status ReadTag(const YamlValue& item, const std::string& what, Compat compat, TagDocument* document) {
+absl::Status ReadTag(const YamlValue& item, const std::string& what, Compat compat, StringMatch::Budget* budget,
+                     TagDocument* document) {
   FAIRLEAD_ASSIGN_OR_RETURN(YamlFields fields, YamlFields::Of(item, what));
   TagRule::Tag tag;
   FAIRLEAD_ASSIGN_OR_RETURN(tag.name, fields.Text("name"));
+  // Nobody looks for its providers then; that it is a map and has a name Dubbo has seen before it asks.
+  if (!document->head.valid) return absl::OkStatus();
   if (!tag.name) document->remarks.push_back({item.mark(), what + " has no name, so no call can ask for it", "tag-without-name"});
   if (const YamlValue* addresses = fields.Value("addresses")) {
     ReadAddresses(*addresses, what, compat, &tag.addresses, &document->remarks);
@@ -81,7 +84,7 @@ absl::Status ReadTag(const YamlValue& item, const std::string& what, Compat comp
   } else if (match == nullptr) {
     return fields.Error(item, "expected addresses or match");
   } else {
-    FAIRLEAD_RETURN_IF_ERROR(ReadMatch(*match, what, &tag.match, &document->remarks));
+    FAIRLEAD_RETURN_IF_ERROR(ReadMatch(*match, what, budget, &tag.match, &document->remarks));
     if (tag.match.empty()) {
       document->remarks.push_back({match->mark(), what + ": an empty match fits every provider", "match-all"});
     }
@@ -102,11 +105,15 @@ absl::StatusOr<TagDocument> ParseTagDocument(std::string_view yaml, Compat compa
   document.rule.compat = compat;
   const YamlValue* tags = fields.Value("tags");
   document.has_tags = tags != nullptr && tags->kind() == YamlValue::Kind::kList && !tags->items().empty();
-  if (document.has_tags && document.head.valid) {
+  if (tags != nullptr && tags->kind() != YamlValue::Kind::kList) {
+    document.unusable = fields.Error(*tags, absl::StrCat("tags: expected a list, found ", tags->Description()));
+    document.remarks.push_back({tags->mark(), absl::StrCat("tags: expected a list, found ", tags->Description()), "unreadable"});
+  } else if (document.has_tags) {
+    StringMatch::Budget budget;
     for (std::size_t i = 0; i < tags->items().size(); ++i) {
-      FAIRLEAD_RETURN_IF_ERROR(ReadTag(tags->items()[i], absl::StrCat("tags[", i, "]"), compat, &document));
+      FAIRLEAD_RETURN_IF_ERROR(ReadTag(tags->items()[i], absl::StrCat("tags[", i, "]"), compat, &budget, &document));
     }
-  } else if (!document.has_tags) {
+  } else {
     document.remarks.push_back({parsed.root.mark(), "there are no tags, so it has no effect", "no-tags"});
   }
   fields.RemarkUnknown(&document.remarks);

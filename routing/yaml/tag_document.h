@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "fairlead/routing/tag/tag_rule.h"
@@ -16,6 +17,9 @@ namespace fairlead {
 struct TagDocument {
   RuleHead head;
   bool has_tags = false;            // `tags` is a list with something in it
+  // kInvalidArgument, with the place: `tags` is no list. Dubbo has it for a document without tags; who has a last good
+  // version keeps that.
+  absl::Status unusable;
   TagRule rule;                     // without the tags that have no effect
   std::vector<YamlRemark> remarks;  // what does not do what its author may think
 

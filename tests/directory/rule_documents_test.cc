@@ -74,6 +74,35 @@ TEST_F(RuleDocumentsTest, ABrokenDocumentKeepsItsLastGoodVersionAndSaysWhere) {
   EXPECT_THAT(ListAddresses(), ElementsAre(kA, kB)) << "no conditions are no rule";
 }
 
+TEST_F(RuleDocumentsTest, WhatWasCutShortKeepsTheLastGoodVersion) {
+  Document(kServiceConditions, kOnlyB);
+  Document("orders.tag-router", "tags:\n- name: gray\n  addresses: ['10.0.0.1:20880']\n");
+  Open({"10.0.0.1", "10.0.0.2"});
+  const Attachment gray[] = {{"dubbo.tag", "gray"}};
+  for (const char* cut : {"key: 's.A\nconditions: ['=> host=10.0.0.1']\n", "force: true\nconditi\n", "conditions: '=> host=10.0.0.1'\n",
+                          "conditions: {from: a}\n"}) {
+    Document(kServiceConditions, cut);
+    EXPECT_THAT(ListAddresses(), ElementsAre(kB)) << cut;
+    EXPECT_THAT(Skipped(), ElementsAre(AllOf(HasSubstr("line "), HasSubstr("expected"), HasSubstr("last good version")))) << cut;
+  }
+  Document(kServiceConditions, std::nullopt);
+  for (const char* cut : {"key: \"app\ntags: []\n", "key: app\ntags\n", "tags: {name: gray}\n"}) {
+    Document("orders.tag-router", cut);
+    EXPECT_THAT(ListAddresses({.attachments = gray}), ElementsAre(kA)) << cut;
+    EXPECT_THAT(Skipped(), ElementsAre(AllOf(HasSubstr("line "), HasSubstr("expected"), HasSubstr("last good version")))) << cut;
+  }
+  Document("orders.tag-router", "tags: []\n");
+  EXPECT_THAT(ListAddresses(), ElementsAre(kA, kB)) << "no tags are no rule";
+}
+
+TEST_F(RuleDocumentsTest, ATextWithoutAByteIsNoDocument) {
+  Document(kServiceConditions, kOnlyB);
+  Open({"10.0.0.1", "10.0.0.2"});
+  Document(kServiceConditions, "");
+  EXPECT_THAT(ListAddresses(), ElementsAre(kA, kB));
+  EXPECT_THAT(Skipped(), IsEmpty());
+}
+
 TEST_F(RuleDocumentsTest, TheSameTextAgainIsNoNews) {
   Document(kServiceConditions, kOnlyB);
   Open({"10.0.0.1", "10.0.0.2"});

@@ -74,6 +74,22 @@ TEST(ConditionDocumentTest, ErrorsNameTheirPlaceAndWhatWasExpected) {
   EXPECT_THAT(Error("configVersion: v3.1\nconditions:\n  - to: {match: a}"), HasSubstr("to: expected a list, found a map"));
 }
 
+TEST(ConditionDocumentTest, ConditionsThatAreNoListAreSaidSo) {
+  for (const char* version : {"v3.0", "v3.1"}) {
+    for (const char* conditions : {"'=> host=1.1.1.1'", "{from: {match: a}}", "{}", "5"}) {
+      const ConditionDocument document = Parsed(std::string("configVersion: ") + version + "\nconditions: " + conditions + "\n");
+      EXPECT_THAT(MakeRouters(document, 0, "condition"), IsEmpty()) << "as Dubbo has it";
+      EXPECT_THAT(document.unusable.message(), HasSubstr("line 2, column 13: conditions: expected a list, found")) << conditions;
+      EXPECT_THAT(Remarks(document), ElementsAre(HasSubstr("expected a list")));
+    }
+  }
+  for (const char* none : {"conditions: []", "conditions:", "force: true"}) EXPECT_TRUE(Parsed(none).unusable.ok()) << none;
+}
+
+TEST(ConditionDocumentTest, OfAVersionThatIsTooNewNothingElseIsRead) {
+  EXPECT_EQ(Parsed("configVersion: v3.2\nkey: 123\npriority: x\n").form, ConditionDocument::Form::kTooNew);
+}
+
 TEST(ConditionDocumentTest, WhatHasNoEffectIsRemarked) {
   EXPECT_THAT(Remarks(Parsed("forc: true\nconditions: ['=> host=a']")),
               ElementsAre(AllOf(HasSubstr("line 1"), HasSubstr("forc of the document is unknown"))));

@@ -289,5 +289,42 @@ TEST(ConfiguratorMatchTest, RemarksWhatCanNeverMatch) {
   EXPECT_THAT(remarks("method: {}"), ElementsAre(HasSubstr("method")));
 }
 
+TEST(ConfiguratorMatchTest, TheRegexesOfAllItemsHaveOneBudget) {
+  std::string text = "configVersion: v3.0\nscope: application\nkey: shop\nconfigs:\n";
+  for (int i = 0; i < 400; ++i) {
+    text += "- side: consumer\n  match: {app: {oneof: [{regex: '[\\x{80}-\\x{10ffff}]{600}'}]}}\n  parameters: {a: b}\n";
+  }
+  EXPECT_THAT(Error(text), HasSubstr("and those before it need more than"));
+}
+
+// What an item stands for is refused before it is there: these would be gigabytes.
+TEST(ConfiguratorDocumentTest, ProductsOfListsAreBounded) {
+  const auto list = [](const char* prefix, int count) {
+    std::string texts = "[";
+    for (int i = 0; i < count; ++i) texts += prefix + std::to_string(i) + ", ";
+    return texts + "]";
+  };
+  const auto item = [](const std::string& scope, const std::string& fields) {
+    return "scope: " + scope + "\nkey: s.A\nconfigs:\n- {" + fields + "}\n";
+  };
+  EXPECT_THAT(Error(item("service", "side: consumer, addresses: " + list("a", 5000) + ", applications: " + list("b", 5000) +
+                                        ", parameters: {a: b}")),
+              AllOf(HasSubstr("configs[0], line 4, column 3: more than 20000 urls")));
+  EXPECT_THAT(Error(item("application", "side: consumer, addresses: " + list("a", 5000) + ", services: " + list("b", 5000) +
+                                            ", parameters: {a: b}")),
+              HasSubstr("more than 20000 urls"));
+  std::string parameters = "{";
+  for (int i = 0; i < 10'000; ++i) parameters += "p" + std::to_string(i) + ": 1, ";
+  EXPECT_THAT(Error(item("service", "side: consumer, addresses: " + list("a", 10'000) + ", parameters: " + parameters + "}")),
+              HasSubstr("16777216 bytes"));
+  EXPECT_THAT(Error(item("service", "side: provider, addresses: " + list("10.0.0.0:", 10'000) + ", parameters: {a: b}")),
+              HasSubstr("16777216 bytes"))
+      << "each of the urls has all addresses";
+  EXPECT_THAT(Read(item("service", "side: provider, addresses: " + list("10.0.0.0:", 500) + ", parameters: {a: b}")).rules, SizeIs(500));
+  EXPECT_THAT(Read(item("service", "side: consumer, addresses: " + list("a", 100) + ", applications: " + list("b", 200) +
+                                       ", parameters: {a: b}")).rules,
+              SizeIs(20'000));
+}
+
 }  // namespace
 }  // namespace fairlead

@@ -178,5 +178,11 @@ TEST(MeshDocumentTest, ErrorsSayWhere) {
   EXPECT_THAT(ErrorOf(Detail(many + "]")), HasSubstr("at most 64 destinations"));
 }
 
+TEST(MeshDocumentTest, TheRegexesOfAllItsDocumentsHaveOneBudget) {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += "    - services: [{regex: '[\\x{80}-\\x{10ffff}]{600}'}]\n";
+  EXPECT_THAT(ErrorOf(Service(text) + "---\n" + Service(text)), HasSubstr("and those before it need more than"));
+}
+
 }  // namespace
 }  // namespace fairlead

@@ -80,6 +80,31 @@ TEST(TagDocumentTest, ErrorsSayWhereAndWhatWasExpected) {
   EXPECT_THAT(Error("- a\n"), HasSubstr("expected a map"));
 }
 
+TEST(TagDocumentTest, TagsThatAreNoListAreSaidSo) {
+  for (const char* tags : {"foo", "{name: gray}", "{}", "5"}) {
+    const TagDocument document = Document(std::string("force: true\ntags: ") + tags + "\n");
+    EXPECT_TRUE(document.empty()) << "as Dubbo has it";
+    EXPECT_THAT(document.unusable.message(), HasSubstr("line 2, column 7: tags: expected a list, found")) << tags;
+    EXPECT_THAT(Remarks(document), ElementsAre(HasSubstr("expected a list")));
+  }
+  for (const char* none : {"tags: []", "tags:", "force: true"}) EXPECT_TRUE(Document(none).unusable.ok()) << none;
+}
+
+TEST(TagDocumentTest, TheTagsOfAnInvalidDocumentAreReadAllTheSame) {
+  EXPECT_THAT(Error("valid: no\ntags: [x]\n"), HasSubstr("expected a map"));
+  EXPECT_THAT(Error("valid: no\ntags: [{name: 1}]\n"), HasSubstr("quotes"));
+  EXPECT_EQ(Error("configVersion: v3.0\nvalid: no\ntags: [{name: a}]\n"), "no error") << "nobody looks for its providers";
+  EXPECT_TRUE(Document("valid: no\ntags: [{name: a, addresses: ['*']}]\n").empty());
+}
+
+TEST(TagDocumentTest, TheRegexesOfADocumentHaveOneBudget) {
+  std::string text = "configVersion: v3.0\ntags:\n";
+  for (int i = 0; i < 2000; ++i) text += "- {name: a, match: [{key: k, value: {regex: 'hz|bj.*'}}]}\n";
+  EXPECT_THAT(Document(text).rule.tags, SizeIs(2000));
+  for (int i = 0; i < 2000; ++i) text += "- {name: a, match: [{key: k, value: {regex: '[\\x{80}-\\x{10ffff}]{600}'}}]}\n";
+  EXPECT_THAT(Error(text), AllOf(HasSubstr(".match[0].value, line 2"), HasSubstr("and those before it need more than")));
+}
+
 TEST(TagDocumentTest, RemarksNameTheField) {
   EXPECT_THAT(Remarks(Document("configVersion: v3.0\ncolour: red\ntags:\n"
                                "  - {name: a, addresses: ['bad host'], owner: me}\n"

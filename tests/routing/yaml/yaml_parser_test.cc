@@ -95,7 +95,7 @@ TEST(YamlParserTest, OfEqualKeysTheLastWinsAndIsRemarked) {
 
 TEST(YamlParserTest, AMergeKeyIsLeftOutAndRemarked) {
   const absl::StatusOr<YamlDocument> document =
-      ParseYamlDocument("base: &b {force: true}\nrule:\n  <<: *b\n  key: a\nlist: [<<]\n'<<': text\n");
+      ParseYamlDocument("base: &b {force: true}\nrule:\n  <<: *b\n  key: a\nlist: ['<<']\n'<<': text\n");
   ASSERT_TRUE(document.ok()) << document.status();
   EXPECT_EQ(document->root.JavaText(), "{base={force=true}, rule={key=a}, list=[<<], <<=text}");
   ASSERT_THAT(document->remarks, SizeIs(1));
