@@ -27,8 +27,8 @@ A FILE of rules has one url a line (route://, override://, absent://), then docu
 A file that is called like a document (orders.tag-router) is that document. Blank lines and # between urls are skipped.
 The FILE of providers has one url a line.
 
-Exit code 0; 1 when lint finds an error (with --strict: or a warning), or a rule of --after cannot be used; 2 for wrong arguments; 3 when calls would be
-left without any provider and --force is not given.
+Exit code 0; 1 when lint finds an error (with --strict: or a warning), or a rule of --after cannot be used; 2 for wrong
+arguments; 3 when calls would be left without any provider and --force is not given.
 )";
 
 // One url or document of a file, and the line where it begins.

@@ -32,9 +32,13 @@ std::size_t CheckShape(const YamlValue& value, std::size_t depth, const std::str
 void Quote(const std::string& text, std::string& out) {
   constexpr char kHex[] = "0123456789abcdef";
   out += '"';
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\') {
+    if (byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0) {
+      const auto control = static_cast<unsigned char>(text[++i]);  // U+0080 to U+009F
+      out += {'\\', 'x', kHex[control >> 4], kHex[control & 15]};
+    } else if (byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\') {
       out += c;
     } else if (byte >= 0x80) {
       out += c;
