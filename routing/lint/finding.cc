@@ -43,10 +43,12 @@ void LintReport::Add(std::string_view code, YamlMark at, std::string text) {
 
 void LintReport::Add(std::string_view code, YamlMark at, std::string text, Severity severity) {
   const LintCode& known = Known(code);
-  if (findings_.size() >= kMost) {
+  std::size_t& count = count_[static_cast<std::size_t>(severity)];
+  if (count == kMost) {
     ++dropped_;
     return;
   }
+  ++count;
   findings_.push_back({severity, known.code, rule_, std::max(at.line, 1), std::max(at.column, 1), std::move(text),
                        std::string(known.remedy)});
 }

@@ -1,6 +1,7 @@
 #ifndef FAIRLEAD_ROUTING_LINT_FINDING_H_
 #define FAIRLEAD_ROUTING_LINT_FINDING_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -49,7 +50,8 @@ struct LintWorld {
   Url consumer;                // empty: not known
 };
 
-// Collects the findings of one text, at most kMost; a last one then says how many more there are.
+// Collects the findings of one text, at most kMost of each severity, so that no error is left out for warnings; a last one
+// then says how many more there are.
 class LintReport {
  public:
   static constexpr std::size_t kMost = 1000;
@@ -69,6 +71,7 @@ class LintReport {
  private:
   const std::size_t rule_;
   std::size_t dropped_ = 0;
+  std::array<std::size_t, 3> count_{};  // by severity
   std::vector<Finding> findings_;
 };
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 #include "fairlead/tests/directory/findings.h"
 #include "fairlead/url/percent.h"
 #include "fairlead/url/url_pool.h"
@@ -285,6 +287,15 @@ TEST(RuleLintTest, ComparesWithWhoIsThere) {
   EXPECT_EQ(code({"shop.affinity-router", "affinityAware: {key: region, ratio: 20}"}), "no-provider-now");
   EXPECT_EQ(code({"", "override://10.0.0.3:20880/com.acme.Orders?weight=1"}), "no-provider-now");
   EXPECT_EQ(code({"", "override://10.0.0.1:20880/com.acme.Orders?weight=1"}), "");
+}
+
+TEST(RuleLintTest, AnErrorIsSaidHoweverManyWarningsThereAre) {
+  std::string addresses;
+  for (int i = 0; i < 5000; ++i) absl::StrAppend(&addresses, "'10.0.0.", 300 + i, ":1', ");
+  const std::vector<Finding> findings =
+      LintRule({"s.A.configurators", "configs:\n- side: consumer\n  addresses: [" + addresses + "]\n  parameters: 5\n"});
+  EXPECT_THAT(findings, ::testing::Contains(::testing::Field(&Finding::severity, Severity::kError)));
+  EXPECT_EQ(findings.back().code, "too-many");
 }
 
 TEST(RuleLintTest, KnowsKindsByNameAndByLook) {
