@@ -187,7 +187,7 @@ std::shared_ptr<const Leaf> PlanBuilder::BuildWhole(std::uint32_t method_class) 
 
 std::shared_ptr<const Leaf> PlanBuilder::MakeLeaf(const End& draft, std::uint32_t method_class,
                                                   const std::string& method,
-                                                  absl::FunctionRef<const Leaf*()> replaced_leaf) {
+                                                  const std::function<const Leaf*()>& replaced_leaf) {
   auto leaf = std::make_shared<Leaf>();
   if (draft.set.empty()) {
     leaf->error = NobodyLeft(snapshot_, method, draft.emptied_by);

@@ -3,14 +3,13 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "absl/functional/function_ref.h"
 
 #include "fairlead/directory/directory.h"
 #include "fairlead/directory/snapshot.h"
@@ -69,7 +68,7 @@ class PlanBuilder {
  private:
   // `replaced()` gives the leaf that served before, or nullptr.
   std::shared_ptr<const Leaf> MakeLeaf(const End& draft, std::uint32_t method_class, const std::string& method,
-                                       absl::FunctionRef<const Leaf*()> replaced);
+                                       const std::function<const Leaf*()>& replaced);
   const MethodClass* ClassBefore(const std::string& method) const;
 
   DirectorySnapshot& snapshot_;
