@@ -11,7 +11,7 @@ void Try(std::string_view input) {
   // Whoever counts and logs active ones takes the first remark.
   if (document->active()) {
     FUZZ_EXPECT(!document->script.empty() && document->head.enabled && document->head.valid, text);
-    FUZZ_EXPECT(!document->remarks.empty() && document->remarks.front().text.starts_with("script: "), text);
+    FUZZ_EXPECT(!document->remarks.empty() && document->remarks.front().text.starts_with("script ("), text);
     FUZZ_EXPECT(document->remarks.front().text.size() < 500, document->remarks.front().text);
   }
 }
