@@ -34,6 +34,10 @@ struct FaultRun {
 // done, or saw something wrong itself.
 using Fault = absl::Status (*)(FaultRun&);
 
+// How few providers a directory may offer meanwhile: half of them; the same unless some lose the way to a server that others
+// reach; one, since the registry itself lists fewer and fewer.
+enum class Fewest { kHalf, kHalfUnlessSplit, kOne };
+
 struct FaultKind {
   std::string_view name, what;
   Fault run;
@@ -41,8 +45,7 @@ struct FaultKind {
   void (*clean)(World&) = nullptr;
   // Does it mean something for this registry? Null: for those of one server.
   bool (*fits)(RegistryUnderTest&) = nullptr;
-  bool may_split = false;  // some lose the way to one server, and others do not
-  bool thins = false;      // the registry itself lists fewer and fewer providers for a while
+  Fewest fewest = Fewest::kHalf;
   bool Fits(RegistryUnderTest& registry) const {
     return fits == nullptr ? registry.servers().size() == 1 : fits(registry);
   }

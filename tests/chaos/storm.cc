@@ -182,8 +182,8 @@ class Storm {
     if (right && back && !TimeUntil([&] { return Right() && Back(until); }, run.healed)) {
       fail("right, and then wrong again");
     }
-    const bool same_for_all = !kind.may_split || !world_.registry().splits();
-    const std::size_t least = kind.thins ? 1 : kFleet / 2;
+    const bool same_for_all = kind.fewest != Fewest::kHalfUnlessSplit || !world_.registry().splits();
+    const std::size_t least = kind.fewest == Fewest::kOne ? 1 : kFleet / 2;
     if (same_for_all && fewest.Get() < least) fail(absl::StrCat("the directory offered only ", fewest.Get(), " providers"));
     result.fewest = std::min(result.fewest, fewest.Get());
     client_ = nullptr;
