@@ -28,7 +28,6 @@ class BadInputTest : public DirectoryFixture {
     return "override://" + host + "/com.acme.Orders?category=configurators&dynamic=false&" + params;
   }
   Url Named(const std::string& name, const std::string& rule) { return RuleUrl(rule, "force=true&name=" + name); }
-  std::vector<std::string> Skipped() const { return handle_->Explain({}).skipped; }
   std::string PolicyOf(const std::string& method = "") {
     const MethodId id = method.empty() ? MethodId::kAny : handle_->Method(method);
     executor_.RunReady();

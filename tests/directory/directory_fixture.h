@@ -71,6 +71,8 @@ class DirectoryFixture : public ::testing::Test, protected DirectoryWorld {
     for (const Url& url : handle_->List(invocation)) addresses.push_back(url.Address());
     return addresses;
   }
+  // What could not be used, as Explain names it.
+  std::vector<std::string> Skipped() const { return handle_->Explain({}).skipped; }
 
   std::shared_ptr<FakeProtocol> protocol_ = std::make_shared<FakeProtocol>();
   std::shared_ptr<RegistryDirectory> directory_;

@@ -21,10 +21,7 @@ using ::testing::UnorderedElementsAre;
 
 constexpr char kA[] = "10.0.0.1:20880", kB[] = "10.0.0.2:20880";
 
-class ScriptRulesTest : public DirectoryFixture {
- protected:
-  std::vector<std::string> Skipped() const { return handle_->Explain({}).skipped; }
-};
+class ScriptRulesTest : public DirectoryFixture {};
 
 TEST_F(ScriptRulesTest, AreKnownInEachFormAndCounted) {
   const char* const forms[] = {"script://0.0.0.0/com.acme.Orders?category=routers&type=javascript&rule=x",
